@@ -1,0 +1,1 @@
+"""Probability laws: their symbols, densities and cumulants."""

@@ -1,0 +1,1 @@
+"""Exponent, phase and tail of a model: numbers in, numbers out."""
