@@ -47,9 +47,7 @@ def as_float_array(name: str, value: Any, allowed: str = FINITE.allowed) -> Floa
         raise ParameterError(f"{name}={value!r} is not a rectangular array: {error}") from None
     if raw.dtype.kind not in "iufO":
         raise ParameterError(f"{name}={_shown(value)} must be {allowed}, not {raw.dtype}")
-    if raw.dtype.kind == "O" and any(
-        item is None or isinstance(item, (str, bytes, bool)) for item in raw.flat
-    ):
+    if raw.dtype.kind == "O" and any(item is None or isinstance(item, (str, bytes, bool)) for item in raw.flat):
         raise ParameterError(f"{name}={_shown(value)} must be {allowed}")
     try:
         return raw.astype(np.float64)

@@ -38,7 +38,7 @@ LOGARITHMIC_BELOW = 0.05
 
 @scalar
 def product_difference(a, b, c):
-    """a - b*c with one rounding of the product's error kept (Dekker), so that cancellation is harmless."""
+    """A - b*c with one rounding of the product's error kept (Dekker), so that cancellation is harmless."""
     product = b * c
     if not 1e-250 < abs(product) < 1e290 or not (abs(b) < 1e290 and abs(c) < 1e290):
         return a - product
@@ -94,7 +94,7 @@ def root_below_half(g, j, a):
 
 @scalar
 def gap_from_power(u, v, a, m, logarithmic):
-    """y from the iteration variable: u = y**m, or (u, v) with v = (1 - y**a)/a = 1/a - u when `logarithmic`."""
+    """Y from the iteration variable: u = y**m, or (u, v) with v = (1 - y**a)/a = 1/a - u when `logarithmic`."""
     if logarithmic:
         t = a * u
         return math.exp(math.log1p(-a * v) / a) if t > 0.3 else math.exp(math.log(t) / a)
@@ -273,15 +273,13 @@ def digamma(z):
         shift += 1.0 / z
         z += 1.0
     w = 1.0 / (z * z)
-    tail = w * (
-        1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w * (1 / 132 - w * (691 / 32760 - w / 12)))))
-    )
+    tail = w * (1 / 12 - w * (1 / 120 - w * (1 / 252 - w * (1 / 240 - w * (1 / 132 - w * (691 / 32760 - w / 12))))))
     return math.log(z) - 0.5 / z - tail - shift
 
 
 @scalar
 def derivatives_at_root(x, y, eta_G, eta_J, alpha, lam, kappa):
-    """d beta/d (kappa, eta_G, eta_J, alpha, lam) at the root beta = lam x, y = 1 - x > 0, eta_J > 0.
+    """D beta/d (kappa, eta_G, eta_J, alpha, lam) at the root beta = lam x, y = 1 - x > 0, eta_J > 0.
 
     Every one is -(d Phi/d parameter)/Phi'(beta), with Phi'(beta) = kappa x R'(x) a sum of positive terms.
     """

@@ -74,7 +74,7 @@ def reduced(x, y, a):
 
 @scalar
 def quotient(x, y, a):
-    """q = h/x and its first two x-derivatives, 0 < x <= 1; what the root finder iterates on.
+    """Q = h/x and its first two x-derivatives, 0 < x <= 1; what the root finder iterates on.
 
     Needs y > 0: at y = 0 the derivatives are infinite (the first for a <= 1, the second always).
     """
@@ -189,9 +189,7 @@ def psi(s, eta_J, alpha, lam):
     x = s / lam
     if x < SERIES_BELOW:
         # s**2 lam**(alpha-2), in an order in which neither factor underflows on its own.
-        return (
-            eta_J * math.gamma(2.0 - alpha) * (x * lam ** (0.5 * alpha)) ** 2 * reduced_over_square(x, alpha)
-        )
+        return eta_J * math.gamma(2.0 - alpha) * (x * lam ** (0.5 * alpha)) ** 2 * reduced_over_square(x, alpha)
     return eta_J * math.gamma(2.0 - alpha) * lam**alpha * reduced(x, (lam - s) / lam, alpha)
 
 

@@ -63,9 +63,7 @@ def psi_complex(s, eta_J, alpha, lam):
     return eta_J * math.gamma(2.0 - alpha) * lam**alpha * h
 
 
-@elementwise_many(
-    "void(float64,float64,float64,float64,float64,float64[:],float64[:])", "(),(),(),(),()->(),()"
-)
+@elementwise_many("void(float64,float64,float64,float64,float64,float64[:],float64[:])", "(),(),(),(),()->(),()")
 def symbol_complex(real, imaginary, eta_J, alpha, lam, out_real, out_imaginary):
     value = psi_complex(complex(real, imaginary), eta_J, alpha, lam)
     out_real[0] = value.real

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._checks import FINITE, index_text, checked, model_arrays, plain
+from .._checks import FINITE, checked, index_text, model_arrays, plain
 from .._kernels import exponent as kernels
 from ..errors import ParameterError
 
