@@ -12,6 +12,7 @@ from typing import Any
 from numba import guvectorize, njit, vectorize
 
 Compiled = Callable[..., Any]
+Decorator = Callable[[Compiled], Compiled]
 
 
 def scalar(function: Compiled) -> Compiled:
@@ -19,11 +20,13 @@ def scalar(function: Compiled) -> Compiled:
     return njit(error_model="numpy", cache=True, nogil=True)(function)
 
 
-def elementwise(*signatures: str) -> Callable[[Compiled], Compiled]:
+def elementwise(*signatures: str) -> Decorator:
     """Make a NumPy ufunc of a function of numbers."""
-    return vectorize(list(signatures), nopython=True, cache=True)
+    decorator: Decorator = vectorize(list(signatures), nopython=True, cache=True)
+    return decorator
 
 
-def elementwise_many(signature: str, layout: str) -> Callable[[Compiled], Compiled]:
+def elementwise_many(signature: str, layout: str) -> Decorator:
     """Make a NumPy gufunc with several outputs of a function of one-element arrays."""
-    return guvectorize([signature], layout, nopython=True, cache=True)
+    decorator: Decorator = guvectorize([signature], layout, nopython=True, cache=True)
+    return decorator
