@@ -136,7 +136,7 @@ def _evaluate(
         starts = tqdm(starts, desc="phase diagram", unit="block")
     for start in starts:
         part = slice(start, start + step) if shape else ()
-        block = {n: g[part] if n == (axes or [None])[0] else g for n, g in grids.items()}
+        block: dict[str, Any] = {n: g[part] if axes and n == axes[0] else g for n, g in grids.items()}
         field[part] = spectral_exponent(**block) if quantity == "beta" else tail_law(**block).rate
         codes[part] = phase(**block)
     return field, codes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -43,7 +43,7 @@ LEVELS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 5, 10, 20, 50, 100]
 
 
 def plot_phase_diagram(diagram: xr.Dataset, ax: Axes | None = None) -> Axes:
-    """Draw a two-dimensional phase diagram: exponent as colour, phases bounded by their two curves.
+    r"""Draw a two-dimensional phase diagram: exponent as colour, phases bounded by their two curves.
 
     Parameters
     ----------
@@ -135,10 +135,11 @@ def _draw_boundaries(ax: Axes, diagram: xr.Dataset, horizontal: str) -> None:
     handles = []
     x = diagram[horizontal].values
     low, high = ax.get_ylim()
-    for name, dashes, text in (
-        ("threshold", "-", r"threshold $\eta_J=\eta_J^\ast$"),
-        ("critical", (0, (4, 2)), r"critical $\beta=1$"),
-    ):
+    styles: tuple[tuple[str, Literal["solid", "dashed"], str], ...] = (
+        ("threshold", "solid", r"threshold $\eta_J=\eta_J^\ast$"),
+        ("critical", "dashed", r"critical $\beta=1$"),
+    )
+    for name, dashes, text in styles:
         curve = diagram[name]
         branches = curve.transpose(horizontal, "branch").values.T if "branch" in curve.dims else [curve.values]
         visible = False
@@ -207,17 +208,21 @@ def _draw_contours(ax: Axes, x: Any, y: Any, values: Any, taken: list[Any]) -> N
     to_unit = ax.transScale + ax.transLimits
     places = []
     for path in lines.get_paths():
-        if not len(path.vertices):
-            continue
-        unit = to_unit.transform(path.vertices)
-        room = np.minimum(unit, 1.0 - unit).min(axis=1)
-        # Away from other labels, and from the ends of the line, which lie on a boundary curve.
-        for other in (*taken, unit[0], unit[-1]):
-            room = np.minimum(room, 0.4 * np.hypot(*(unit - other).T))
-        if room.max() >= LABEL_MARGIN:
-            best = int(np.argmax(np.minimum(room, 2 * LABEL_MARGIN)))
-            places.append(path.vertices[best])
-            taken.append(unit[best])
+        best, best_room = None, LABEL_MARGIN
+        for polygon in path.to_polygons(closed_only=False):
+            line = np.asarray(polygon)
+            unit = to_unit.transform(line)
+            room = np.minimum(unit, 1.0 - unit).min(axis=1)
+            # Away from other labels, and from the ends of the line, which lie on a boundary curve.
+            for other, weight in [(label, 0.5) for label in taken] + [(unit[0], 0.8), (unit[-1], 0.8)]:
+                room = np.minimum(room, weight * np.hypot(*(unit - other).T))
+            if room.max() > best_room:
+                best_room = room.max()
+                index = int(np.argmax(room))
+                best = (line[index], unit[index])
+        if best is not None:
+            places.append(best[0])
+            taken.append(best[1])
     if places:
         for label in ax.clabel(lines, fmt=lambda level: f"{level:g}", fontsize=6, manual=places):
             label.set_path_effects([patheffects.withStroke(linewidth=1.0, foreground="0.25")])
