@@ -183,10 +183,11 @@ def exponent_sensitivities(*, alpha: Any = sym.alpha) -> Sensitivities:
     """
     index = stability(alpha)
     phi = characteristic(alpha=index)
-    slope = sp.diff(phi, sym.beta)
+    slope, by_kappa, by_eta_G, by_eta_J, by_lam = (
+        sp.powsimp(sp.diff(phi, variable)) for variable in (sym.beta, sym.kappa, sym.eta_G, sym.eta_J, sym.lam)
+    )
     by_alpha = sym.eta_J * (_alpha_slope_at_one() if index == 1 else _alpha_slope().subs(sym.alpha, index))
-    partial = [sp.diff(phi, parameter) for parameter in (sym.kappa, sym.eta_G, sym.eta_J)]
-    return Sensitivities(*(-d / slope for d in (*partial, by_alpha, sp.diff(phi, sym.lam))))
+    return Sensitivities(*(-d / slope for d in (by_kappa, by_eta_G, by_eta_J, by_alpha, by_lam)))
 
 
 def _alpha_slope() -> sp.Expr:

@@ -172,10 +172,10 @@ def variance_gamma_symbol(s: Any = sym.s) -> sp.Expr:
     --------
     >>> from levycollapse import symbolic
     >>> symbolic.variance_gamma_symbol()
-    -eta_J*log((lambda**2 - s**2)/lambda**2)
+    -eta_J*log(1 - s**2/lambda**2)
     """
     limit = sp.limit(reduced_symbol(_x, sym.alpha), sym.alpha, 0)
-    joined = sp.logcombine(-limit, force=True).replace(sp.log, lambda e: sp.log(sp.factor(sp.expand(e), deep=False)))
+    joined = sp.logcombine(-limit, force=True).replace(sp.log, lambda e: sp.log(sp.expand(e)))
     return -sym.eta_J * joined.subs(_x, expression("s", s))
 
 

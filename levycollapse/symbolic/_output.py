@@ -9,6 +9,7 @@ import numpy as np
 import sympy as sp
 from scipy.special import lambertw
 from sympy.core.function import AppliedUndef
+from sympy.printing.latex import LatexPrinter
 
 from ..errors import ParameterError
 from . import symbols as sym
@@ -105,8 +106,32 @@ def latex(expr: Any) -> str:
     >>> print(symbolic.latex(symbolic.cumulant(2)))
     2 \eta_J \lambda^{\alpha - 2} \Gamma\left(2 - \alpha\right)
     """
-    text: str = sp.latex(expr, symbol_names=_LATEX_NAMES)
+    text: str = _Printer({"symbol_names": _LATEX_NAMES}).doprint(expr)
     return text
+
+
+class _Printer(LatexPrinter):  # type: ignore[misc]
+    """Sums in ascending order of the small quantities, and not starting with a minus sign where they need not."""
+
+    def _as_ordered_terms(self, expr: sp.Expr, order: str | None = None) -> list[sp.Expr]:
+        terms = sorted(super()._as_ordered_terms(expr, order=order), key=_degree)
+        positive = next((term for term in terms if not term.could_extract_minus_sign()), terms[0])
+        terms.remove(positive)
+        return [positive, *terms]
+
+    def _print_polygamma(self, expr: sp.Expr, exp: str | None = None) -> str:
+        order, argument = expr.args
+        # psi is the jump symbol here, so the digamma function goes by its name.
+        name = r"\operatorname{digamma}" if order == 0 else rf"\operatorname{{polygamma}}_{{{self._print(order)}}}"
+        power = "" if exp is None else f"^{{{exp}}}"
+        return rf"{name}{power}\left({self._print(argument)}\right)"
+
+
+def _degree(term: sp.Expr) -> int:
+    """Degree of a term in d_0, u, b_0 and 1/Delta."""
+    orders = {sym.d_0: 1, sym.u: 1, sym.b_0: 1, sym.Delta: -1}
+    powers = term.as_powers_dict()
+    return sum(orders[x] * int(power) for x, power in powers.items() if x in orders and power.is_Integer)
 
 
 def _real_lambert(x: Any, branch: int = 0) -> Any:

@@ -96,3 +96,21 @@ def test_latex_uses_the_names_of_the_field():
     assert symbolic.latex(sp.Eq(symbolic.d, series.series)).startswith("d = d_0 ")
     assert r"W_{-1}\left(" in symbolic.latex(series.where[symbolic.symbols.L])
     assert symbolic.latex(symbolic.jump_symbol()).count("{") == symbolic.latex(symbolic.jump_symbol()).count("}")
+
+
+def test_latex_sums_read_from_the_leading_term():
+    assert symbolic.latex(symbolic.lam - symbolic.beta) == r"\lambda - \beta"
+    assert symbolic.latex(symbolic.kappa - symbolic.eta_G) == r"\kappa - \eta_G"
+    series = symbolic.latex(symbolic.small_exponent_series(3).series)
+    places = [series.index(part) for part in ("1", "b_0^{2}", "b_0^{4}")]
+    assert places == sorted(places)
+    assert symbolic.latex(-symbolic.kappa - symbolic.lam).count("-") == 2
+
+
+def test_latex_does_not_call_the_digamma_function_psi():
+    text = symbolic.latex(symbolic.exponent_sensitivities().alpha)
+    assert r"\operatorname{digamma}\left(- \alpha\right)" in text
+    assert "psi" not in text and "polygamma" not in text
+    assert (
+        symbolic.latex(sp.polygamma(1, symbolic.alpha) ** 2) == r"\operatorname{polygamma}_{1}^{2}\left(\alpha\right)"
+    )
