@@ -41,7 +41,7 @@ def small_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any, *, 
     --------
     >>> import levycollapse as lc
     >>> round(lc.small_exponent(kappa=1.0, eta_G=0.1, eta_J=20.0, alpha=1.5, lam=3.0), 8)
-    0.04862954
+    0.04862189
     """
     choice("order", order, (1, 2, 3))
     kappa, eta_G, eta_J, alpha, lam = model_arrays(kappa=kappa, eta_G=eta_G, eta_J=eta_J, alpha=alpha, lam=lam)
@@ -100,7 +100,7 @@ def near_threshold_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam:
     >>> import levycollapse as lc
     >>> eta_J = 1.01 * lc.jump_threshold(kappa=1.0, eta_G=0.1, alpha=1.0, lam=3.0)
     >>> round(lc.near_threshold_exponent(kappa=1.0, eta_G=0.1, eta_J=eta_J, alpha=1.0, lam=3.0), 4)
-    2.9882
+    2.9943
     """
     choice("order", order, (1, 2))
     arrays = model_arrays(kappa=kappa, eta_G=eta_G, eta_J=eta_J, alpha=alpha, lam=lam)
