@@ -54,8 +54,7 @@ lint: .venv/.lint
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	find levycollapse -name '*.py' -not -path '*/_kernels/*' -not -path '*/cli/*' | sort \
-	    | xargs $(BIN)/python -m numpydoc.hooks.validate_docstrings
+	$(BIN)/python docs/check_docstrings.py
 
 format: .venv/.lint
 	$(BIN)/ruff format .
