@@ -11,7 +11,22 @@ import levycollapse as lc
 
 #: Left to taste: descriptions that start with a symbol, extended summaries, See Also and its descriptions, where the closing quotes stand, and examples
 #: (which the tests ask of every public function and run).
-IGNORED = {"ES01", "SA01", "SA04", "EX01", "GL01", "GL02", "GL03", "RT02", "RT03", "PR06", "PR08", "RT04", "SS05", "SS06"}
+IGNORED = {
+    "ES01",
+    "SA01",
+    "SA04",
+    "EX01",
+    "GL01",
+    "GL02",
+    "GL03",
+    "RT02",
+    "RT03",
+    "PR06",
+    "PR08",
+    "RT04",
+    "SS05",
+    "SS06",
+}
 
 
 def public_paths():

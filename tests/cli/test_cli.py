@@ -19,7 +19,14 @@ from levycollapse.cli import main
 from tests.conftest import REFERENCE
 
 COMMAND = Path(sys.executable).with_name("levycollapse")
-FLAGS = {"kappa": "--kappa", "eta_G": "--eta-G", "eta_J": "--eta-J", "alpha": "--alpha", "lam": "--lam", "beta": "--beta"}
+FLAGS = {
+    "kappa": "--kappa",
+    "eta_G": "--eta-G",
+    "eta_J": "--eta-J",
+    "alpha": "--alpha",
+    "lam": "--lam",
+    "beta": "--beta",
+}
 WITHOUT_JUMPS = {name: value for name, value in REFERENCE.items() if name != "eta_J"}
 
 
@@ -81,7 +88,10 @@ def test_threshold_and_design():
         (["design", *flags(beta=0, **WITHOUT_JUMPS)], "beta=0.0 must be"),
         (["nonsense"], "No such command 'nonsense'"),
         (["exponent", "--frobnicate"], "No such option"),
-        (["phase-diagram", "--lam", "1:2", "--kappa", "1:2", "--alpha", "0.5:1"], "exactly two parameters must be ranges"),
+        (
+            ["phase-diagram", "--lam", "1:2", "--kappa", "1:2", "--alpha", "0.5:1"],
+            "exactly two parameters must be ranges",
+        ),
         (["phase-diagram", "--alpha", "1", "--eta-J", "1", "--lam", "2"], "exactly two parameters must be ranges"),
         (["phase-diagram", "--lam", "1:2:1"], "1 points are too few"),
         (["phase-diagram", "--lam", "2:1"], "START must be below STOP"),
