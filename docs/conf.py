@@ -24,7 +24,9 @@ exclude_patterns = ["_build", "_templates", "check_docstrings.py", "conf.py"]
 html_theme = "pydata_sphinx_theme"
 html_title = "levycollapse"
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
-html_static_path = []
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
+html_sidebars = {"index": [], "quickstart": [], "theory": [], "changelog": [], "notebooks": []}
 
 autosummary_generate = True
 autodoc_typehints = "none"
