@@ -19,6 +19,11 @@ def scalar(function: Compiled) -> Compiled:
     return njit(error_model="numpy", cache=True, nogil=True)(function)
 
 
+def inlined(function: Compiled) -> Compiled:
+    """Compile a small function so that LLVM always inlines it: loops over it can then vectorise."""
+    return njit(error_model="numpy", cache=True, nogil=True, forceinline=True)(function)
+
+
 def elementwise(*signatures: str) -> Callable[[Compiled], Compiled]:
     """Make a NumPy ufunc of a function of numbers."""
     return vectorize(list(signatures), nopython=True, cache=True)
