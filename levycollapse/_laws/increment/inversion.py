@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -59,7 +60,8 @@ class Inversion:
         self._parts = np.zeros(kernels.BINADES, dtype=np.int64)
         # Piece 0 is the centre; nan until it is made.
         self._series = np.full((1, 2, kernels.DEGREE + 1), np.nan)
-        self._errors = np.full((1, 2), np.inf)
+        self._errors = np.full((1, 3), np.inf)
+        self._workspace: Any = None
         self._peak = self._peak_width()
         self._edges: tuple[FloatArray, ...] | None = None
 
@@ -135,20 +137,25 @@ class Inversion:
             self._make_binade(int(b))
 
     def _build(self, low: float, high: float, series: FloatArray, errors: FloatArray) -> None:
-        kernels.build(self.tempered, self.gauss, self.jump, self.alpha, low, high, kernels.GOOD, series, errors)
+        if self._workspace is None:
+            self._workspace = kernels.workspace()
+        kernels.build(
+            self.tempered, self.gauss, self.jump, self.alpha, low, high, *self._workspace, series, errors
+        )
 
     def _make_centre(self) -> None:
         start = math.floor(math.log2(self._peak)) - 2
-        series, errors = np.empty((2, kernels.DEGREE + 1)), np.empty(2)
+        series, errors = np.empty((2, kernels.DEGREE + 1)), np.empty(3)
         best = math.inf
         for exponent in range(start, start - 2 * CENTRE_TRIES, -2):
             if exponent <= kernels.LEAST + 52:
                 break
             self._build(0.0, math.ldexp(1.0, exponent), series, errors)
-            if errors.max() < best:
-                best = errors.max()
+            worst = errors[:2].max()
+            if worst < best:
+                best = worst
                 self._series[0], self._errors[0], self._lowest = series, errors, exponent
-            if best < kernels.GOOD or best < min(TOLERANCE, errors.max()):
+            if kernels.good_enough(self._errors[0]) or best < min(TOLERANCE, worst):
                 break
         if not best < math.inf:
             raise ConvergenceError(
@@ -161,13 +168,12 @@ class Inversion:
         low = math.ldexp(1.0, b + kernels.LEAST)
         best, best_worst = self._cut(low, 1, math.inf)
         for cuts in range(1, MOST_CUTS + 1):
-            if best_worst < kernels.GOOD or (cuts > 2 and best_worst == math.inf):
+            if all(kernels.good_enough(e) for e in best[1]) or (cuts > 2 and best_worst == math.inf):
                 break
             candidate, worst = self._cut(low, 1 << cuts, best_worst)
             if worst < best_worst:
                 best, best_worst = candidate, worst
             elif best_worst < TOLERANCE:
-                # Finer pieces do not help: what limits is rounding.
                 break
         series, errors = best
         self._first[b], self._parts[b] = len(self._series), len(series)
@@ -178,12 +184,12 @@ class Inversion:
     def _cut(self, low: float, parts: int, beat: float) -> tuple[tuple[FloatArray, FloatArray], float]:
         """Pieces of [low, 2 low] and their largest error; inf as soon as one is not better than `beat`."""
         series = np.full((parts, 2, kernels.DEGREE + 1), np.nan)
-        errors = np.full((parts, 2), np.inf)
+        errors = np.full((parts, 3), np.inf)
         for i in range(parts):
             self._build(low * (1.0 + i / parts), low * (1.0 + (i + 1) / parts), series[i], errors[i])
-            if not errors[i].max() < beat:
+            if not errors[i, :2].max() < beat:
                 return (series, errors), math.inf
-        return (series, errors), float(errors.max())
+        return (series, errors), float(errors[:, :2].max())
 
     def _ordered(self, log_survival: float) -> tuple[FloatArray, ...]:
         """Pieces from 0 to where log P falls below `log_survival`: their order, ends, and log P at the ends."""
