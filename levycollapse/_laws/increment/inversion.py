@@ -87,8 +87,8 @@ class Inversion:
         out = np.empty(survival.size)
         if not out.size:
             return out
-        order, edges, log_edges = self._ordered(math.log(survival.min()))
-        worst = kernels.invert(survival, centre, order, edges, log_edges, self._series, self._errors, out)
+        inverse = self._ordered(math.log(survival.min()))
+        worst = kernels.invert(survival, centre, *inverse, self._series, self._errors, out)
         if worst > TOLERANCE:
             self._refuse_where(self._errors_at(out, 1), np.log(survival), out)
         return out
@@ -96,9 +96,7 @@ class Inversion:
     def _one(self, x: FloatArray, which: int) -> FloatArray:
         self._prepare(x)
         out = np.empty(x.size)
-        worst = kernels.evaluate_one(
-            x, which, self._lowest, self._first, self._parts, self._series, self._errors, out
-        )
+        worst = kernels.evaluate_one(x, which, self._lowest, self._first, self._parts, self._series, self._errors, out)
         if worst > TOLERANCE:
             log_survival = out if which == 1 else np.empty(x.size)
             if which == 0:
@@ -139,9 +137,7 @@ class Inversion:
     def _build(self, low: float, high: float, series: FloatArray, errors: FloatArray) -> None:
         if self._workspace is None:
             self._workspace = kernels.workspace()
-        kernels.build(
-            self.tempered, self.gauss, self.jump, self.alpha, low, high, *self._workspace, series, errors
-        )
+        kernels.build(self.tempered, self.gauss, self.jump, self.alpha, low, high, *self._workspace, series, errors)
 
     def _make_centre(self) -> None:
         start = math.floor(math.log2(self._peak)) - 2
@@ -192,7 +188,7 @@ class Inversion:
         return (series, errors), float(errors[:, :2].max())
 
     def _ordered(self, log_survival: float) -> tuple[FloatArray, ...]:
-        """Pieces from 0 to where log P falls below `log_survival`: their order, ends, and log P at the ends."""
+        """Pieces from 0 to where log P falls below `log_survival`: their order, ends, log P and its slopes there."""
         if self._lowest < kernels.LEAST:
             self._make_centre()
         if self._edges is not None and self._edges[2][-1] < log_survival:
@@ -209,7 +205,9 @@ class Inversion:
             log_edges.extend(self._series[first : first + parts, 1].sum(axis=1).tolist())
             if log_edges[-1] < log_survival:
                 break
-        self._edges = np.array(order), np.array(edges), np.array(log_edges)
+        slopes = np.empty((len(order), 2))
+        self._edges = np.array(order), np.array(edges), np.array(log_edges), slopes
+        kernels.edge_slopes(self._edges[0], self._series, self._edges[2], slopes)
         return self._edges
 
     def _peak_width(self) -> float:
@@ -228,6 +226,7 @@ class Inversion:
             return total
 
         with np.errstate(over="ignore", under="ignore"):
+
             def below(level: float) -> float:
                 def f(log_k: float) -> float:
                     return max(float(exponent(np.array(log_k))), -1e300) + level
