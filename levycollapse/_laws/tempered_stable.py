@@ -21,6 +21,7 @@ from .._checks import (
 from .._kernels import symbol as kernels
 from .._kernels.symbol_complex import symbol_complex
 from ..errors import ParameterError
+from .increment import IncrementLaw
 
 ASYMMETRIC = (
     "asymmetric jump laws are not covered: every formula of this package rests on the symmetry "
@@ -283,6 +284,68 @@ class TemperedStable:
         wave, time = checked("k", k, FINITE), checked("t", t, POSITIVE)
         broadcast_shape(k=wave, t=time, alpha=self._alpha, lam=self._lam, intensity=self._intensity)
         return plain(np.exp(time * kernels.symbol_imaginary(wave, self._intensity, self._alpha, self._lam)))
+
+    def increment(self, t: float) -> IncrementLaw:
+        """Law of J_t: density, tail, quantiles and draws.
+
+        Parameters
+        ----------
+        t : float
+            Time > 0.
+
+        Returns
+        -------
+        IncrementLaw
+            Without a Gaussian part.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter of this law is an array, `t` is not positive, or the intensity is 0.
+
+        Examples
+        --------
+        >>> import levycollapse as lc
+        >>> cauchy = lc.TemperedStable.from_stable_scale(alpha=1.0, lam=0.0, sigma=1.0).increment(2.0)
+        >>> round(cauchy.pdf(0.0), 12), round(cauchy.isf(0.25), 12)
+        (0.159154943092, 2.0)
+        """
+        return IncrementLaw(self.alpha, self.lam, self.intensity, 0.0, t)
+
+    def rvs(self, t: float, size: Any = None, rng: Any = None, *, method: str = "auto") -> Any:
+        """Draw independent values of J_t.
+
+        Parameters
+        ----------
+        t : float
+            Time > 0.
+        size : int or tuple of int, optional
+            Shape; a single float without it.
+        rng : None, int, SeedSequence, BitGenerator or Generator, optional
+            As numpy.random.default_rng takes it.
+        method : {"auto", "table", "rejection", "small-jumps"}, optional
+            See `IncrementLaw.sampler`, which also tells which was taken and why.
+
+        Returns
+        -------
+        float or ndarray
+            The draws, in units of zeta.
+
+        Raises
+        ------
+        ParameterError
+            As `increment`; also if the method does not exist for this law.
+        ConvergenceError
+            If the method cannot be as accurate as promised, or would be too slow.
+
+        Examples
+        --------
+        >>> import levycollapse as lc
+        >>> jumps = lc.TemperedStable(alpha=1.5, lam=3.0, intensity=0.62)
+        >>> jumps.rvs(0.01, size=3, rng=1).shape
+        (3,)
+        """
+        return self.increment(t).rvs(size, rng, method=method)
 
     def _key(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self._alpha, self._lam, self._intensity

@@ -23,6 +23,7 @@ from ..._kernels.symbol import symbol_imaginary
 from ...errors import ParameterError
 from .gaussian import Gaussian
 from .inversion import Inversion
+from .samplers import Sampler, choose
 from .table import QuantileTable, build_table
 
 PROBABILITY = "a number from 0 to 1"
@@ -267,6 +268,68 @@ class IncrementLaw:
             If the law or its table cannot be that accurate.
         """
         return _table(self, _number("tolerance", tolerance, POSITIVE))
+
+    def sampler(self, method: str = "auto", *, tolerance: float | None = None, cutoff: float | None = None) -> Sampler:
+        """Prepare a way to draw.
+
+        Parameters
+        ----------
+        method : {"auto", "table", "rejection", "small-jumps"}, optional
+            "table" inverts `table`. "rejection" is exact, for alpha < 1 or lam = 0. "small-jumps" adds the jumps above
+            a cutoff to a Gaussian (Asmussen & Rosinski), which is approximate. "auto" takes the table, and where
+            that cannot be made, rejection.
+        tolerance : float, optional
+            For a table, the largest relative error of the survival probability (1e-9). For "small-jumps", the largest
+            error of the fourth cumulant, as a share of it and in units of the Gaussian's variance squared (0.01).
+        cutoff : float, optional
+            For "small-jumps"; by default the largest that the tolerance allows.
+
+        Returns
+        -------
+        Sampler
+            With `method`, `reason` and `error`, and its own `rvs`.
+
+        Raises
+        ------
+        ParameterError
+            If the method does not exist for this law.
+        ConvergenceError
+            If the method cannot be as accurate as asked, or would be too slow.
+
+        Examples
+        --------
+        >>> from levycollapse._laws.increment import IncrementLaw
+        >>> law = IncrementLaw(alpha=0.7, lam=3.0, eta_J=0.62, eta_G=0.0, dt=0.01)
+        >>> sampler = law.sampler()
+        >>> sampler.method, sampler.error < 1e-9
+        ('table', True)
+        """
+        limit = None if tolerance is None else _number("tolerance", tolerance, POSITIVE)
+        return choose(self, method, limit, cutoff)
+
+    def rvs(self, size: Any = None, rng: Any = None, *, method: str = "auto") -> Any:
+        """Draw independent increments.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            Shape; a single float without it.
+        rng : None, int, SeedSequence, BitGenerator or Generator, optional
+            As numpy.random.default_rng takes it.
+        method : str, optional
+            As in `sampler`.
+
+        Returns
+        -------
+        float or ndarray
+            The draws, in units of zeta.
+
+        Raises
+        ------
+        ParameterError, ConvergenceError
+            As in `sampler`.
+        """
+        return self.sampler(method).rvs(size, rng)
 
     # -- transforms and moments -----------------------------------------------------------------------------------
 
