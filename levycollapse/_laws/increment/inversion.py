@@ -11,6 +11,7 @@ from scipy.special import gamma
 
 from ..._checks import FloatArray
 from ..._kernels import pieces as kernels
+from ..._kernels.contour import CAPACITY
 from ..._kernels.symbol import stable_constant, symbol_imaginary
 from ...errors import ConvergenceError, ParameterError
 
@@ -68,11 +69,11 @@ class Inversion:
     # -- values ---------------------------------------------------------------------------------------------------
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """log f in units of `per_unit`, at finite x >= 0 (one-dimensional)."""
+        """Logarithm of the density in units of `per_unit`, at finite x >= 0 (one-dimensional)."""
         return self._one(x, 0)
 
     def log_survival(self, x: FloatArray) -> FloatArray:
-        """log P(X > x)."""
+        """Logarithm of P(X > x)."""
         return self._one(x, 1)
 
     def error(self, x: FloatArray) -> FloatArray:
@@ -83,7 +84,7 @@ class Inversion:
         return out
 
     def invert(self, survival: FloatArray, centre: FloatArray) -> FloatArray:
-        """x with P(X > x) = survival, 0 < survival < 1/2, given also centre = 1 - 2 survival."""
+        """Find x with P(X > x) = survival, 0 < survival < 1/2, given also centre = 1 - 2 survival."""
         out = np.empty(survival.size)
         if not out.size:
             return out
@@ -119,8 +120,8 @@ class Inversion:
             at = int(np.argmax(bad))
             raise ConvergenceError(
                 f"the law at |x|={x[at] / self.per_unit:.6g} is known only to a relative error of {errors[at]:.2g} "
-                f"({allowed[at]:.0e} is asked; alpha={self.alpha!r}, in units of {1.0 / self.per_unit:.6g}: Gaussian part "
-                f"{self.gauss:.6g}, jumps {self.jump:.6g})"
+                f"({allowed[at]:.0e} is asked; alpha={self.alpha!r}, in units of {1.0 / self.per_unit:.6g}: Gaussian "
+                f"part {self.gauss:.6g}, jumps {self.jump:.6g})"
             )
 
     # -- making pieces --------------------------------------------------------------------------------------------
@@ -155,7 +156,7 @@ class Inversion:
                 break
         if not best < math.inf:
             raise ConvergenceError(
-                f"the centre of the law needs more than {kernels.CAPACITY} contour nodes (alpha={self.alpha!r}, in "
+                f"the centre of the law needs more than {CAPACITY} contour nodes (alpha={self.alpha!r}, in "
                 f"units of {1.0 / self.per_unit:.6g}: Gaussian part {self.gauss:.6g}, jumps {self.jump:.6g})"
             )
         self._edges = None
@@ -218,12 +219,9 @@ class Inversion:
 
         def exponent(log_k: FloatArray) -> FloatArray:
             k = np.exp(log_k)
-            if self.tempered:
-                jumps = symbol_imaginary(k, self.jump / front, index, 1.0)
-            else:
-                jumps = -self.jump * k**index
-            total: FloatArray = jumps - self.gauss * k * k
-            return total
+            stable = -self.jump * k**index
+            jumps: FloatArray = symbol_imaginary(k, self.jump / front, index, 1.0) if self.tempered else stable
+            return jumps - self.gauss * k * k
 
         with np.errstate(over="ignore", under="ignore"):
 

@@ -68,7 +68,7 @@ class Sampler:
             Independent draws.
         """
         generator = np.random.default_rng(rng)
-        shape = _shape(size)
+        shape = draw_shape(size)
         draws = self._way.draw(math.prod(shape), generator)
         return draws.item() if size is None else draws.reshape(shape)
 
@@ -271,11 +271,14 @@ def _below(n: int, alpha: float, lam: float, cutoff: float, jumps: float) -> flo
     order, x = n - alpha, lam * cutoff
     if x < 1e-3:
         # Two terms of the series: lam = 0 is among these.
-        return 2.0 * jumps * cutoff**order * (1.0 / order - x / (order + 1.0) + 0.5 * x * x / (order + 2.0))
-    return float(2.0 * jumps * gamma(order) * gammainc(order, x) * lam**-order)
+        small: float = cutoff**order * (1.0 / order - x / (order + 1.0) + 0.5 * x * x / (order + 2.0))
+        return 2.0 * jumps * small
+    whole: float = float(gamma(order)) * lam**-order
+    return 2.0 * jumps * whole * float(gammainc(order, x))
 
 
-def _shape(size: Any) -> tuple[int, ...]:
+def draw_shape(size: Any) -> tuple[int, ...]:
+    """Shape of `size`; one value for None."""
     if size is None:
         return (1,)
     shape = size if isinstance(size, tuple) else (size,)
