@@ -18,6 +18,9 @@ from ...errors import ConvergenceError, ParameterError
 #: Relative error that a value may have: the first where P(X > x) >= FAR, the second beyond.
 TOLERANCE, FAR_TOLERANCE = 1e-10, 1e-9
 LOG_FAR = math.log(1e-15)
+#: The last binade is left out: its end is not a double.
+LARGEST_EXPONENT = 1023
+LARGEST = 2.0**LARGEST_EXPONENT
 #: A binade is cut into at most 2**MOST_CUTS pieces.
 MOST_CUTS = 5
 #: The centre is looked for in at most this many binades below a quarter of the width of the peak. Far below alpha = 1
@@ -90,8 +93,11 @@ class Inversion:
             return out
         inverse = self._ordered(math.log(survival.min()))
         worst = kernels.invert(survival, centre, *inverse, self._series, self._errors, out)
+        # Quantiles beyond the largest double.
+        out[np.log(survival) < inverse[2][-1]] = np.inf
         if worst > TOLERANCE:
-            self._refuse_where(self._errors_at(out, 1), np.log(survival), out)
+            finite = np.isfinite(out)
+            self._refuse_where(self._errors_at(out[finite], 1), np.log(survival[finite]), out[finite])
         return out
 
     def _one(self, x: FloatArray, which: int) -> FloatArray:
@@ -127,6 +133,8 @@ class Inversion:
     # -- making pieces --------------------------------------------------------------------------------------------
 
     def _prepare(self, x: FloatArray) -> None:
+        if x.size and x.max() >= LARGEST:
+            raise ConvergenceError(f"|x|={x.max() / self.per_unit:.6g} is too close to the largest double")
         needed = np.zeros(kernels.BINADES, dtype=np.bool_)
         # Below the width of the peak the centre decides which binades there are.
         if self._lowest < kernels.LEAST and x.size and x.min() < self._peak:
@@ -196,7 +204,7 @@ class Inversion:
             return self._edges
         order, edges = [0], [0.0, math.ldexp(1.0, self._lowest)]
         log_edges = [-math.log(2.0), float(self._series[0, 1].sum())]
-        for exponent in range(self._lowest, 1024):
+        for exponent in range(self._lowest, LARGEST_EXPONENT):
             b = exponent - kernels.LEAST
             if self._first[b] < 0:
                 self._make_binade(b)

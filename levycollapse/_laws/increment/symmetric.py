@@ -130,7 +130,8 @@ class SymmetricLaw:
         Returns
         -------
         float or ndarray
-            x with P(X > x) = q, so that sf(isf(q)) = q to a relative 1e-10 also in the tail; inf at q = 0.
+            x with P(X > x) = q, so that sf(isf(q)) = q to a relative 1e-10 also in the tail; inf at q = 0, and where
+            x exceeds the largest double.
 
         Raises
         ------
