@@ -48,7 +48,7 @@ class SymmetricStable(SymmetricLaw):
     >>> from levycollapse._laws.stable import SymmetricStable
     >>> cauchy, near = SymmetricStable(alpha=1.0), SymmetricStable(alpha=1.001)
     >>> round(cauchy.sf(1.0), 12), round(near.sf(1.0), 12)
-    (0.25, 0.249899668713)
+    (0.25, 0.249978005898)
     """
 
     __slots__ = ("_alpha", "_scale")
@@ -122,6 +122,9 @@ class SymmetricStable(SymmetricLaw):
         out = np.empty(math.prod(shape))
         sampling.fill_stable(np.random.default_rng(rng), self._alpha, self._scale, 0.0, out)
         return out.item() if size is None else out.reshape(shape)
+
+    def __reduce__(self) -> tuple[type[SymmetricStable], tuple[float, float]]:
+        return SymmetricStable, (self._alpha, self._scale)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SymmetricStable):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import threading
 
 import numpy as np
 from scipy.optimize import brentq
@@ -23,6 +23,8 @@ LOG_UNDERFLOW, LOG_TOLERANCE = math.log(1e-300), 1e-12
 #: The last binade is left out: its end is not a double.
 LARGEST_EXPONENT = 1023
 LARGEST = 2.0**LARGEST_EXPONENT
+
+_THREAD = threading.local()
 #: A binade is cut into at most 2**MOST_CUTS pieces.
 MOST_CUTS = 5
 #: The centre is looked for in at most this many binades below a quarter of the width of the peak. Far below alpha = 1
@@ -67,7 +69,7 @@ class Inversion:
         # Piece 0 is the centre; nan until it is made.
         self._series = np.full((1, 2, kernels.DEGREE + 1), np.nan)
         self._errors = np.full((1, 3), np.inf)
-        self._workspace: Any = None
+        self._lock = threading.RLock()
         self._peak = self._peak_width()
         self._edges: tuple[FloatArray, ...] | None = None
 
@@ -93,7 +95,8 @@ class Inversion:
         out = np.empty(survival.size)
         if not out.size:
             return out
-        inverse = self._ordered(math.log(survival.min()))
+        with self._lock:
+            inverse = self._ordered(math.log(survival.min()))
         worst = kernels.invert(survival, centre, *inverse, self._series, self._errors, out)
         # Quantiles beyond the largest double.
         out[np.log(survival) < inverse[2][-1]] = np.inf
@@ -139,17 +142,18 @@ class Inversion:
         if x.size and x.max() >= LARGEST:
             raise ConvergenceError(f"|x|={x.max() / self.per_unit:.6g} is too close to the largest double")
         needed = np.zeros(kernels.BINADES, dtype=np.bool_)
-        # Below the width of the peak the centre decides which binades there are.
-        if self._lowest < kernels.LEAST and x.size and x.min() < self._peak:
-            self._make_centre()
-        kernels.mark_needed(x, self._lowest, self._first, needed)
-        for b in np.flatnonzero(needed):
-            self._make_binade(int(b))
+        with self._lock:
+            # Below the width of the peak the centre decides which binades there are.
+            if self._lowest < kernels.LEAST and x.size and x.min() < self._peak:
+                self._make_centre()
+            kernels.mark_needed(x, self._lowest, self._first, needed)
+            for b in np.flatnonzero(needed):
+                self._make_binade(int(b))
 
     def _build(self, low: float, high: float, series: FloatArray, errors: FloatArray) -> None:
-        if self._workspace is None:
-            self._workspace = kernels.workspace()
-        kernels.build(self.tempered, self.gauss, self.jump, self.alpha, low, high, *self._workspace, series, errors)
+        if not hasattr(_THREAD, "workspace"):
+            _THREAD.workspace = kernels.workspace()
+        kernels.build(self.tempered, self.gauss, self.jump, self.alpha, low, high, *_THREAD.workspace, series, errors)
 
     def _make_centre(self) -> None:
         start = math.floor(math.log2(self._peak)) - 2
@@ -184,9 +188,12 @@ class Inversion:
             elif best_worst < TOLERANCE:
                 break
         series, errors = best
-        self._first[b], self._parts[b] = len(self._series), len(series)
+        first = len(self._series)
         self._series = np.concatenate([self._series, series])
         self._errors = np.concatenate([self._errors, errors])
+        # Last, so that another thread finds the pieces behind every index.
+        self._parts[b] = len(series)
+        self._first[b] = first
         self._edges = None
 
     def _cut(self, low: float, parts: int, beat: float) -> tuple[tuple[FloatArray, FloatArray], float]:

@@ -264,6 +264,10 @@ class IncrementLaw(SymmetricLaw):
     def _key(self) -> tuple[float, ...]:
         return self._alpha, self._lam, self._eta_J, self._eta_G, self._dt
 
+    def __reduce__(self) -> tuple[type[IncrementLaw], tuple[float, ...]]:
+        # What has been prepared is quicker made again than sent.
+        return IncrementLaw, self._key()
+
     def __eq__(self, other: object) -> bool:
         return self._key() == other._key() if isinstance(other, IncrementLaw) else NotImplemented
 
