@@ -27,3 +27,13 @@ def elementwise(*signatures: str) -> Callable[[Compiled], Compiled]:
 def elementwise_many(signature: str, layout: str) -> Callable[[Compiled], Compiled]:
     """Make a NumPy gufunc with several outputs of a function of one-element arrays."""
     return guvectorize([signature], layout, nopython=True, cache=True)
+
+
+def compiled(function: Compiled) -> Compiled:
+    """Compile a loop over arrays. It releases the GIL, so that plain threads run it side by side."""
+    return njit(error_model="numpy", cache=True, nogil=True)(function)
+
+
+def inlined(function: Compiled) -> Compiled:
+    """Compile a function of numbers that must vanish into its caller's loop, or the loop will not vectorise."""
+    return njit(error_model="numpy", inline="always")(function)
