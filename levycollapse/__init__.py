@@ -1,3 +1,101 @@
-"""x"""
+"""Heavy-tailed learning dynamics of gated recurrent networks.
+
+A neuron's log-decay rate follows d zeta = F(zeta) dt + sqrt(2 eta_G) dW + dJ, with a drift that saturates at kappa far
+to the left and symmetric tempered alpha-stable jumps. This package computes what follows: the exponent of the
+time-scale spectrum, its phase and its tail. Every name below is loaded when it is first used.
+
+Examples
+--------
+>>> import levycollapse as lc
+>>> model = lc.CollapseModel.from_parameters(kappa=1.0, eta_G=0.1, eta_J=0.62, alpha=1.5, lam=3.0)
+>>> model.phase
+<Phase.CONCENTRATED: 1>
+"""
+
+from __future__ import annotations
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+from typing import Any as _Any
+
+if TYPE_CHECKING:
+    from . import plotting as plotting
+    from . import symbolic as symbolic
+    from ._diagram import phase_diagram as phase_diagram
+    from ._laws.tempered_stable import TemperedStable as TemperedStable
+    from ._model.collapse_model import CollapseModel as CollapseModel
+    from ._model.drift import Drift as Drift
+    from ._model.drift import LinearDrift as LinearDrift
+    from ._model.drift import SaturatingDrift as SaturatingDrift
+    from ._theory.expansions import near_threshold_exponent as near_threshold_exponent
+    from ._theory.expansions import small_exponent as small_exponent
+    from ._theory.exponent import ExponentResult as ExponentResult
+    from ._theory.exponent import ExponentSensitivities as ExponentSensitivities
+    from ._theory.exponent import ExponentStatus as ExponentStatus
+    from ._theory.exponent import IntensityResult as IntensityResult
+    from ._theory.exponent import IntensityStatus as IntensityStatus
+    from ._theory.exponent import characteristic as characteristic
+    from ._theory.exponent import critical_intensity as critical_intensity
+    from ._theory.exponent import exponent_sensitivities as exponent_sensitivities
+    from ._theory.exponent import intensity_for_exponent as intensity_for_exponent
+    from ._theory.exponent import jump_threshold as jump_threshold
+    from ._theory.exponent import solve_exponent as solve_exponent
+    from ._theory.exponent import solve_intensity as solve_intensity
+    from ._theory.exponent import spectral_exponent as spectral_exponent
+    from ._theory.phase import Phase as Phase
+    from ._theory.phase import phase as phase
+    from ._theory.tail import TailForm as TailForm
+    from ._theory.tail import TailLaw as TailLaw
+    from ._theory.tail import tail_law as tail_law
+    from .errors import ConvergenceError as ConvergenceError
+    from .errors import ParameterError as ParameterError
 
 __version__ = "0.1.0.dev0"
+
+_HOME = {
+    "_diagram": ["phase_diagram"],
+    "_laws.tempered_stable": ["TemperedStable"],
+    "_model.collapse_model": ["CollapseModel"],
+    "_model.drift": ["Drift", "LinearDrift", "SaturatingDrift"],
+    "_theory.expansions": ["near_threshold_exponent", "small_exponent"],
+    "_theory.exponent": [
+        "ExponentResult",
+        "ExponentSensitivities",
+        "ExponentStatus",
+        "IntensityResult",
+        "IntensityStatus",
+        "characteristic",
+        "critical_intensity",
+        "exponent_sensitivities",
+        "intensity_for_exponent",
+        "jump_threshold",
+        "solve_exponent",
+        "solve_intensity",
+        "spectral_exponent",
+    ],
+    "_theory.phase": ["Phase", "phase"],
+    "_theory.tail": ["TailForm", "TailLaw", "tail_law"],
+    "errors": ["ConvergenceError", "ParameterError"],
+}
+_SUBPACKAGES = ["plotting", "symbolic"]
+_MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    *sorted(_MODULE_OF),
+    *_SUBPACKAGES,
+]
+
+
+def __getattr__(name: str) -> _Any:
+    if name in _MODULE_OF:
+        value = getattr(_import_module(f".{_MODULE_OF[name]}", __name__), name)
+    elif name in _SUBPACKAGES:
+        value = _import_module(f".{name}", __name__)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -12,6 +12,7 @@ from typing import Any
 from numba import guvectorize, njit, vectorize
 
 Compiled = Callable[..., Any]
+Decorator = Callable[[Compiled], Compiled]
 
 
 def scalar(function: Compiled) -> Compiled:
@@ -19,21 +20,18 @@ def scalar(function: Compiled) -> Compiled:
     return njit(error_model="numpy", cache=True, nogil=True)(function)
 
 
-def elementwise(*signatures: str) -> Callable[[Compiled], Compiled]:
-    """Make a NumPy ufunc of a function of numbers."""
-    return vectorize(list(signatures), nopython=True, cache=True)
-
-
-def elementwise_many(signature: str, layout: str) -> Callable[[Compiled], Compiled]:
-    """Make a NumPy gufunc with several outputs of a function of one-element arrays."""
-    return guvectorize([signature], layout, nopython=True, cache=True)
-
-
-def compiled(function: Compiled) -> Compiled:
-    """Compile a loop over arrays. It releases the GIL, so that plain threads run it side by side."""
-    return njit(error_model="numpy", cache=True, nogil=True)(function)
-
-
 def inlined(function: Compiled) -> Compiled:
-    """Compile a function of numbers that must vanish into its caller's loop, or the loop will not vectorise."""
-    return njit(error_model="numpy", inline="always")(function)
+    """Compile a small function so that LLVM always inlines it: loops over it can then vectorise."""
+    return njit(error_model="numpy", cache=True, nogil=True, forceinline=True)(function)
+
+
+def elementwise(*signatures: str) -> Decorator:
+    """Make a NumPy ufunc of a function of numbers."""
+    decorator: Decorator = vectorize(list(signatures), nopython=True, cache=True)
+    return decorator
+
+
+def elementwise_many(signature: str, layout: str) -> Decorator:
+    """Make a NumPy gufunc with several outputs of a function of one-element arrays."""
+    decorator: Decorator = guvectorize([signature], layout, nopython=True, cache=True)
+    return decorator

@@ -6,14 +6,10 @@ multiply-add that is fused is written as such, and LLVM may fuse no other (`fast
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from ._jit import inlined
+from .bits import bits_float, float_bits, fma
 
 SIGN = np.uint64(0x8000000000000000)
 MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)
@@ -55,37 +51,6 @@ FLOW_REACH = 0.4
 SATURATED = 20.0
 
 
-@intrinsic
-def fma(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
-    """Fused a*b + c."""
-    double = types.float64
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fma(*args)
-
-    return double(double, double, double), codegen
-
-
-@intrinsic
-def bits_of(typingctx: Any, x: Any) -> Any:
-    """Return the 64 bits of a double."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.IntType(64))
-
-    return types.uint64(types.float64), codegen
-
-
-@intrinsic
-def float_of(typingctx: Any, bits: Any) -> Any:
-    """Return the double that has these 64 bits."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], ir.DoubleType())
-
-    return types.float64(types.uint64), codegen
-
-
 @inlined
 def expm1_twice(y):
     """exp(2y) - 1 for 0 <= y <= 20; nan stays nan. Under 2 ulp."""
@@ -93,7 +58,7 @@ def expm1_twice(y):
     t = fma(x, LOG2_E, ROUND)
     k = t - ROUND
     r = fma(k, -LOG_2_LOW, fma(k, -LOG_2_HIGH, x))
-    scale = float_of((bits_of(t) << MANTISSA_BITS) + ONE)
+    scale = bits_float((float_bits(t) << MANTISSA_BITS) + ONE)
     r2 = r * r
     low = fma(fma(E3, r, E2), r2, fma(E1, r, E0))
     r4 = r2 * r2
@@ -104,11 +69,11 @@ def expm1_twice(y):
 @inlined
 def tanh(x):
     """Hyperbolic tangent; nan stays nan."""
-    bits = bits_of(x)
-    y = float_of(bits & MAGNITUDE)
+    bits = float_bits(x)
+    y = bits_float(bits & MAGNITUDE)
     y = y if not (y > SATURATED) else SATURATED
     e = expm1_twice(y)
-    return float_of(bits_of(e / (e + 2.0)) | (bits & SIGN))
+    return bits_float(float_bits(e / (e + 2.0)) | (bits & SIGN))
 
 
 @inlined
@@ -118,8 +83,8 @@ def saturating_flow(y, decay, loss, loss_of_square):
     As y - 2 artanh(z), z = tanh((y - y_new)/2) = loss e/(g + sqrt(g**2 - loss_of_square e**2)) with e = exp(2y) - 1
     and g = exp(2y) + 1: no overflow and no cancellation. Needs -log(decay) <= FLOW_REACH.
     """
-    bits = bits_of(y)
-    a = float_of(bits & MAGNITUDE)
+    bits = float_bits(y)
+    a = bits_float(bits & MAGNITUDE)
     a = a if not (a > SATURATED) else SATURATED
     e = expm1_twice(a)
     g = e + 2.0
@@ -127,4 +92,4 @@ def saturating_flow(y, decay, loss, loss_of_square):
     w = z * z
     p = fma(fma(fma(fma(fma(fma(A6, w, A5), w, A4), w, A3), w, A2), w, A1), w, A0)
     step = fma(z * w, p, z)
-    return y - float_of(bits_of(step + step) | (bits & SIGN))
+    return y - bits_float(float_bits(step + step) | (bits & SIGN))

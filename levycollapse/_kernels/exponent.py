@@ -62,10 +62,8 @@ def root_below_half(g, j, a):
     c3 = (2.0 - a) * (3.0 - a) / 12.0
     first = share * c3 * lead * lead
     second = first * (4.0 - a) * (5.0 - a) / 30.0 * lead * lead
-    if first < 0.15:
-        x = lead / (1.0 + first - (2.0 * first * first - second))
-    else:
-        x = min(lead / (1.0 + first), 0.5)
+    second -= 2.0 * first * first
+    x = lead / (1.0 + first + second) if first < 0.15 else min(lead / (1.0 + first), 0.5)
     if not 0.0 < x <= 0.5:
         x = 0.5
     low = 0.0

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
-from ._jit import compiled, inlined
+from ._jit import inlined, scalar
 
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
@@ -62,7 +62,7 @@ def philox(c0, c1, c2, c3, k0, k1):
     return philox_round(c0, c1, c2, c3, k0, k1)
 
 
-@compiled
+@scalar
 def stream_pass(even, odd, paths, pair, key):
     """Bits of steps 2*pair and 2*pair + 1 of some paths, into `even` and `odd`."""
     k0 = key & LOW
@@ -76,7 +76,7 @@ def stream_pass(even, odd, paths, pair, key):
         odd[i] = c | (d << HALF)
 
 
-@compiled
+@scalar
 def stream_block(paths, first, last, key, out):
     """Bits of steps first..last-1 of some paths, into out[path, step]."""
     even = np.empty(paths.size, np.uint64)

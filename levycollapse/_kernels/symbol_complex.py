@@ -12,10 +12,9 @@ from .symbol import SERIES_BELOW, TINY_INDEX, psi, psi_imaginary
 def log1p_complex(z, w):
     """log(w) for w = 1 + z, both given; accurate to rounding of its modulus for |z| >= 1/4."""
     modulus = math.hypot(w.real, w.imag)
-    if 0.5 < modulus < 2.0:
-        real = 0.5 * math.log1p(z.real * (2.0 + z.real) + z.imag * z.imag)
-    else:
-        real = math.log(modulus)
+    if not 0.5 < modulus < 2.0:
+        return complex(math.log(modulus), math.atan2(w.imag, w.real))
+    real = 0.5 * math.log1p(z.real * (2.0 + z.real) + z.imag * z.imag)
     return complex(real, math.atan2(w.imag, w.real))
 
 

@@ -128,14 +128,23 @@ def tail_law(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any) -> TailLa
     return TailLaw(rate, log_power, loglog_power, form=form)
 
 
-def linear_drift_tail(alpha: float, lam: float) -> TailLaw:
-    """Tail under a linear drift with jumps: index lam times (log tau)**(-2-alpha) (THEORY 5, NUMERICS B.15)."""
-    return TailLaw(lam, (-2.0 if lam > 0 else -1.0) - alpha, 0.0, form=TailForm.LINEAR)
+def linear_drift_tail(alpha: Any, lam: Any, shape: tuple[int, ...] = ()) -> TailLaw:
+    """Tail under a linear drift with jumps: (log tau)**(-2-alpha) (THEORY 5); -1-alpha untempered (NUMERICS B.15)."""
+    alpha, rate = np.broadcast_to(alpha, shape), np.broadcast_to(lam, shape)
+    log_power = np.where(rate > 0, -2.0, -1.0) - alpha
+    return _filled(rate, log_power, np.zeros(shape), TailForm.LINEAR)
 
 
-def no_tail(form: TailForm) -> TailLaw:
+def no_tail(form: TailForm, shape: tuple[int, ...] = ()) -> TailLaw:
     """A tail that does not exist or is not known: nan, with the reason in `form`."""
-    return TailLaw(np.nan, np.nan, np.nan, form=form)
+    nothing = np.full(shape, np.nan)
+    return _filled(nothing, nothing, nothing, form)
+
+
+def _filled(rate: FloatArray, log_power: FloatArray, loglog_power: FloatArray, form: TailForm) -> TailLaw:
+    if not rate.shape:
+        return TailLaw(rate.item(), log_power.item(), loglog_power.item(), form=form)
+    return TailLaw(rate.copy(), log_power, loglog_power, form=np.full(rate.shape, int(form)))
 
 
 def _assign(

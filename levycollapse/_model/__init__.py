@@ -1,0 +1,1 @@
+"""The model: a drift, Gaussian noise and jumps."""

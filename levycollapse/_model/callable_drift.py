@@ -1,0 +1,166 @@
+"""A drift given as a function: how it is evaluated, and how its plateaus are found and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._checks import FINITE, FloatArray, as_float_array, checked, choice, plain
+from ..errors import ParameterError
+from .drift import Drift
+
+#: abs(zeta) at which plateaus are looked for: 1, 2, 4, ... 2**40.
+FAR: FloatArray = np.exp2(np.arange(41.0))
+#: A drift whose last three octaves agree to this has saturated (kappa - a/abs(zeta) does at 1e12).
+SETTLED = 1e-9
+#: A drift that still grows by this factor an octave at the far end confines (abs(zeta)**0.07 does).
+GROWING = 1.05
+#: How far a given plateau may be from F at abs(zeta) = 1e12.
+AGREES = 1e-2
+
+
+class CallableDrift(Drift):
+    """The drift that `Drift.from_callable` returns."""
+
+    def __init__(
+        self,
+        f: Callable[[Any], Any],
+        *,
+        left: float | None,
+        right: float | None,
+        flow: Callable[[Any, float], Any] | None,
+        compile: bool | str,
+    ) -> None:
+        if not callable(f):
+            raise ParameterError(f"f={f!r} must be a function of zeta")
+        choice("compile", compile, ("auto", True, False))
+        self.function = f
+        #: The function compiled by Numba, or None.
+        self.compiled = _compiled(f, insist=compile is True) if compile else None
+        self._evaluate = _array_form(f, self.compiled)
+        with np.errstate(all="ignore"):
+            near = self._evaluate(np.linspace(-1.0, 1.0, 9))
+        if not np.isfinite(near).all():
+            raise ParameterError(f"f must be finite for finite zeta; on linspace(-1, 1, 9) it gives {near.tolist()}")
+        self._left = _plateau("left", left, self._evaluate, -1.0)
+        self._right = _plateau("right", right, self._evaluate, 1.0)
+        self._flow = flow
+        if flow is not None:
+            self._check_flow(flow)
+
+    @property
+    def left(self) -> float:
+        """Plateau F(-inf)."""
+        return self._left
+
+    @property
+    def right(self) -> float:
+        """Plateau -F(+inf)."""
+        return self._right
+
+    def __call__(self, zeta: Any) -> Any:
+        """F(zeta), elementwise."""
+        return plain(self._evaluate(checked("zeta", zeta, FINITE)))
+
+    def flow(self, zeta: Any, t: Any) -> Any:
+        """Flow over a time `t`: the one that was given, or numerical; see `Drift.flow`."""
+        if self._flow is None:
+            return super().flow(zeta, t)
+        start, time = checked("zeta", zeta, FINITE), float(checked("t", t, FINITE))
+        return plain(np.asarray(self._flow(start, time), dtype=float))
+
+    def _check_flow(self, flow: Callable[[Any, float], Any]) -> None:
+        if not callable(flow):
+            raise ParameterError(f"flow={flow!r} must be a function of (zeta, t)")
+        points = np.array([-2.0, -0.5, 0.3, 1.7])
+        time = 1e-3
+        expected = super().flow(points, time)
+        given = as_float_array("flow", flow(points, time))
+        scale = np.maximum(np.abs(np.asarray(expected) - points), 1e-6)
+        if given.shape != points.shape or not np.all(np.abs(given - expected) <= 1e-3 * scale):
+            raise ParameterError(
+                f"flow contradicts f: flow({points.tolist()}, {time}) gives {given.tolist()}, "
+                f"integrating f gives {np.asarray(expected).tolist()}"
+            )
+
+    def __repr__(self) -> str:
+        name = getattr(self.function, "__name__", repr(self.function))
+        return f"Drift.from_callable({name}, left={self.left!r}, right={self.right!r})"
+
+
+def _compiled(f: Callable[[Any], Any], *, insist: bool) -> Any:
+    from numba import njit
+    from numba.core.errors import NumbaError
+
+    # An object that Numba cannot even look at raises TypeError; a body it cannot type, NumbaError.
+    try:
+        function = f if hasattr(f, "py_func") else njit(error_model="numpy")(f)
+        float(function(0.25))
+    except (NumbaError, TypeError, ValueError, AttributeError, NotImplementedError) as error:
+        if insist:
+            raise ParameterError(f"compile=True, but f cannot be compiled: {str(error).splitlines()[0]}") from None
+        return None
+    return function
+
+
+def _array_form(f: Callable[[Any], Any], compiled: Any) -> Callable[[FloatArray], FloatArray]:
+    """How to evaluate f on an array: directly if it takes one, element by element otherwise."""
+    probe = np.array([-1.5, 0.25, 0.5])
+    one_by_one = compiled if compiled is not None else f
+    try:
+        direct = np.asarray(f(probe), dtype=float)
+        takes_arrays = direct.shape in ((3,), ())
+        if takes_arrays:
+            single = np.array([float(one_by_one(z)) for z in probe])
+            takes_arrays = bool(
+                np.allclose(np.broadcast_to(direct, (3,)), single, rtol=1e-9, atol=1e-12, equal_nan=True)
+            )
+    except Exception:  # whatever a user's function raises on an array, it may still work on numbers
+        takes_arrays = False
+    if takes_arrays:
+        return lambda z: np.broadcast_to(np.asarray(f(z), dtype=float), np.shape(z)).copy()
+
+    def looped(z: FloatArray) -> FloatArray:
+        return np.array([one_by_one(value) for value in np.ravel(z).tolist()], dtype=float).reshape(np.shape(z))
+
+    try:
+        looped(probe)
+    except Exception as error:
+        raise ParameterError(f"f fails at zeta=-1.5: {type(error).__name__}: {error}") from error
+    return looped
+
+
+def _plateau(name: str, given: float | None, evaluate: Callable[[FloatArray], FloatArray], side: float) -> float:
+    """The inward plateau on one side: F(-inf) on the left, -F(+inf) on the right."""
+    with np.errstate(all="ignore"):
+        inward = -side * evaluate(side * FAR)
+    if np.isnan(inward).any():
+        at = side * FAR[np.isnan(inward)][0]
+        raise ParameterError(f"f(zeta={at:g}) is nan; the drift must have a value, or an infinite one, everywhere")
+    end = float(inward[-1]) + 0.0
+    if given is not None:
+        value = float(as_float_array(name, given))
+        if np.isnan(value) or value == -np.inf:
+            raise ParameterError(f"{name}={given!r} must be a number, or inf where the drift confines")
+        if np.isinf(value):
+            agrees = end == np.inf or end > inward[-20]
+        else:
+            agrees = abs(end - value) <= AGREES * (abs(value) or 1.0)
+        if not agrees:
+            raise ParameterError(
+                f"{name}={given!r} contradicts f, whose inward value at zeta={side * FAR[-1]:g} is {end!r}"
+            )
+        return value
+    if np.isinf(end):
+        return end
+    last = inward[-4:]
+    if np.all(np.abs(np.diff(last)) <= SETTLED * np.abs(last[1:])):
+        return end
+    if end > 0 and np.all(inward[-4:] >= GROWING * inward[-5:-1]):
+        return np.inf
+    raise ParameterError(
+        f"the plateau on the {name} cannot be read off f: its inward value at zeta={side * FAR[-1]:g} is {end!r} and "
+        f"has not settled; give {name}="
+    )

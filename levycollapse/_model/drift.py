@@ -1,0 +1,358 @@
+"""Restoring drifts F(zeta) with their plateaus and flows (THEORY 2 and 7)."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from .._checks import FINITE, POSITIVE, FloatArray, broadcast_shape, checked, plain
+from ..errors import ConvergenceError
+
+
+class Drift(ABC):
+    """A drift F(zeta) with its two plateaus and its flow.
+
+    Use `SaturatingDrift`, `LinearDrift` or `Drift.from_callable`; a subclass defines the four members below.
+
+    See Also
+    --------
+    SaturatingDrift : The reference drift of the papers.
+    """
+
+    @property
+    @abstractmethod
+    def left(self) -> Any:
+        """Plateau kappa = F(-inf), per unit time: inf where the drift confines."""
+
+    @property
+    @abstractmethod
+    def right(self) -> Any:
+        """Plateau -F(+inf), per unit time: inf where the drift confines."""
+
+    @abstractmethod
+    def __call__(self, zeta: Any) -> Any:
+        """F(zeta), elementwise, in zeta per unit time."""
+
+    def flow(self, zeta: Any, t: Any) -> Any:
+        """Where the noiseless motion d zeta/dt = F(zeta) takes `zeta` in time `t`.
+
+        Parameters
+        ----------
+        zeta : float or array_like
+            Starting points.
+        t : float
+            Time; negative runs backwards.
+
+        Returns
+        -------
+        float or ndarray
+            End points. In closed form where the drift has one, by an eighth-order integration to 1e-12 otherwise.
+
+        Raises
+        ------
+        ParameterError
+            If an argument is not finite.
+        ConvergenceError
+            If the integration fails, as a backward flow that escapes to infinity does.
+        """
+        start, time = checked("zeta", zeta, FINITE), float(checked("t", t, FINITE))
+        if time == 0.0 or start.size == 0:
+            return plain(start.copy())
+        result = solve_ivp(
+            lambda _, z: np.asarray(self(z)),
+            (0.0, time),
+            start.ravel(),
+            method="DOP853",
+            rtol=1e-12,
+            atol=1e-12,
+            t_eval=[time],
+        )
+        if not result.success:
+            raise ConvergenceError(f"the flow over t={time!r} could not be integrated: {result.message}")
+        return plain(result.y[:, -1].reshape(start.shape))
+
+    @staticmethod
+    def from_callable(
+        f: Callable[[Any], Any],
+        *,
+        left: float | None = None,
+        right: float | None = None,
+        flow: Callable[[Any, float], Any] | None = None,
+        compile: bool | str = "auto",
+    ) -> Drift:
+        """Drift from a function of zeta, with its plateaus found or checked.
+
+        Parameters
+        ----------
+        f : callable
+            F(zeta). It may take an array, or a number only (then it is compiled or looped over).
+        left, right : float, optional
+            F(-inf) and -F(+inf), inf where the drift confines. Estimated from F on geometric points up to
+            abs(zeta) = 1e12 if not given, checked against them if given.
+        flow : callable, optional
+            Exact flow (zeta, t) -> zeta, checked at a few points against `f`.
+        compile : {"auto", True, False}, optional
+            Whether to compile `f` with Numba, which simulation wants. "auto" tries and falls back to Python, True
+            insists.
+
+        Returns
+        -------
+        Drift
+            The drift.
+
+        Raises
+        ------
+        ParameterError
+            If `f` is not finite or not a function of one number, a plateau cannot be found or contradicts `f`, the
+            flow contradicts `f`, or compilation was insisted on and failed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import levycollapse as lc
+        >>> drift = lc.Drift.from_callable(lambda z: -2.0 * z / np.sqrt(1.0 + z * z))
+        >>> round(drift.left, 9), round(drift.right, 9)
+        (2.0, 2.0)
+        """
+        from .callable_drift import CallableDrift
+
+        return CallableDrift(f, left=left, right=right, flow=flow, compile=compile)
+
+
+class SaturatingDrift(Drift):
+    r"""Reference drift: -kappa tanh((zeta - center)/width), with another plateau on the right if wanted.
+
+    Parameters
+    ----------
+    kappa : float or array_like
+        Left plateau F(-inf) > 0, in zeta per unit time.
+    center : float or array_like, optional
+        Where the drift vanishes.
+    width : float or array_like, optional
+        Scale > 0 over which it saturates, in units of zeta.
+    kappa_right : float or array_like, optional
+        Right plateau -F(+inf) > 0; `kappa` if not given.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+
+    Notes
+    -----
+    With two plateaus kL, kR the drift is (kL-kR)/2 - (kL+kR)/2 tanh((zeta-c')/width), where
+    c' = center - (width/2) log(kL/kR) keeps its zero at `center`. It stays analytic, which the spectral solver needs.
+
+    References
+    ----------
+    L. Livi, arXiv:2606.29519; THEORY 2 and 7, NUMERICS C.9 (overflow-free flow).
+
+    Examples
+    --------
+    >>> import levycollapse as lc
+    >>> drift = lc.SaturatingDrift(kappa=1.0, kappa_right=3.0)
+    >>> drift.left, drift.right, drift(0.0)
+    (1.0, 3.0, 0.0)
+    """
+
+    def __init__(self, kappa: Any, center: Any = 0.0, width: Any = 1.0, kappa_right: Any = None) -> None:
+        self._kappa = checked("kappa", kappa)
+        self._center = checked("center", center, FINITE)
+        self._width = checked("width", width, POSITIVE)
+        self._kappa_right = self._kappa if kappa_right is None else checked("kappa_right", kappa_right, POSITIVE)
+        broadcast_shape(kappa=self._kappa, center=self._center, width=self._width, kappa_right=self._kappa_right)
+
+    @property
+    def kappa(self) -> Any:
+        """Left plateau."""
+        return plain(self._kappa)
+
+    @property
+    def center(self) -> Any:
+        """Zero of the drift."""
+        return plain(self._center)
+
+    @property
+    def width(self) -> Any:
+        """Scale over which the drift saturates."""
+        return plain(self._width)
+
+    @property
+    def left(self) -> Any:
+        """Plateau F(-inf) = kappa."""
+        return plain(self._kappa)
+
+    @property
+    def right(self) -> Any:
+        """Plateau -F(+inf)."""
+        return plain(self._kappa_right)
+
+    def __call__(self, zeta: Any) -> Any:
+        """F(zeta), elementwise."""
+        u = (checked("zeta", zeta, FINITE) - self._center) / self._width
+        # F = kL kR (1 - e^v)/(kR + kL e^v), v = 2u: the form whose zero is exact; written for e^-|v| only.
+        small = np.exp(-2.0 * np.abs(u))
+        rising = -np.expm1(-2.0 * np.abs(u)) * self._kappa * self._kappa_right
+        force = np.where(
+            u < 0,
+            rising / (self._kappa_right + self._kappa * small),
+            -rising / (self._kappa_right * small + self._kappa),
+        )
+        return plain(force)
+
+    def flow(self, zeta: Any, t: Any) -> Any:
+        """Exact flow of the drift over a time `t`.
+
+        Parameters
+        ----------
+        zeta : float or array_like
+            Starting points.
+        t : float or array_like
+            Time; negative runs backwards.
+
+        Returns
+        -------
+        float or ndarray
+            End points, to rounding, also for abs(zeta - center)/width beyond the range of sinh.
+
+        Raises
+        ------
+        ParameterError
+            If an argument is not finite.
+        """
+        start, time = checked("zeta", zeta, FINITE), checked("t", t, FINITE)
+        displacement = (start - self._center) / self._width
+        distance = np.abs(displacement)
+        if self._kappa_right is self._kappa:
+            moved = _symmetric_flow(distance, self._kappa * time / self._width)
+        else:
+            here = np.where(displacement < 0, self._kappa, self._kappa_right)
+            there = np.where(displacement < 0, self._kappa_right, self._kappa)
+            moved = _asymmetric_flow(distance, here, there, time / self._width)
+        return plain(self._center + self._width * np.copysign(moved, displacement))
+
+    def __repr__(self) -> str:
+        right = "" if self._kappa_right is self._kappa else f", kappa_right={self.right!r}"
+        return f"SaturatingDrift(kappa={self.kappa!r}, center={self.center!r}, width={self.width!r}{right})"
+
+
+class LinearDrift(Drift):
+    """Linear drift -rate (zeta - center), which confines: no plateau, no characteristic equation.
+
+    Parameters
+    ----------
+    rate : float or array_like
+        theta > 0, per unit time.
+    center : float or array_like, optional
+        Where the drift vanishes.
+
+    Raises
+    ------
+    ParameterError
+        If a parameter is outside its range.
+
+    References
+    ----------
+    THEORY 5 (its stationary law is known in closed form).
+
+    Examples
+    --------
+    >>> import levycollapse as lc
+    >>> lc.LinearDrift(rate=0.5).left
+    inf
+    """
+
+    def __init__(self, rate: Any, center: Any = 0.0) -> None:
+        self._rate = checked("rate", rate, POSITIVE)
+        self._center = checked("center", center, FINITE)
+        broadcast_shape(rate=self._rate, center=self._center)
+
+    @property
+    def rate(self) -> Any:
+        """Restoring rate theta."""
+        return plain(self._rate)
+
+    @property
+    def center(self) -> Any:
+        """Zero of the drift."""
+        return plain(self._center)
+
+    @property
+    def left(self) -> float:
+        """Always inf: the drift confines."""
+        return np.inf
+
+    @property
+    def right(self) -> float:
+        """Always inf: the drift confines."""
+        return np.inf
+
+    def __call__(self, zeta: Any) -> Any:
+        """F(zeta), elementwise."""
+        return plain(-self._rate * (checked("zeta", zeta, FINITE) - self._center))
+
+    def flow(self, zeta: Any, t: Any) -> Any:
+        """Exact flow: exponential relaxation to the center.
+
+        Parameters
+        ----------
+        zeta : float or array_like
+            Starting points.
+        t : float or array_like
+            Time; negative runs backwards.
+
+        Returns
+        -------
+        float or ndarray
+            End points.
+
+        Raises
+        ------
+        ParameterError
+            If an argument is not finite.
+        """
+        start, time = checked("zeta", zeta, FINITE), checked("t", t, FINITE)
+        return plain(self._center + (start - self._center) * np.exp(-self._rate * time))
+
+    def __repr__(self) -> str:
+        return f"LinearDrift(rate={self.rate!r}, center={self.center!r})"
+
+
+def _symmetric_flow(distance: FloatArray, advance: FloatArray) -> FloatArray:
+    """asinh(exp(-a) sinh y) without overflow; y = distance/width >= 0, a = kappa t/width."""
+    distance, advance = np.broadcast_arrays(distance, advance)
+    moved = np.empty(distance.shape)
+    near = (distance < 20) & (np.abs(advance) < 600)
+    moved[near] = np.arcsinh(np.exp(-advance[near]) * np.sinh(distance[near]))
+    far = ~near
+    with np.errstate(divide="ignore"):
+        log_sinh = distance[far] + np.log(-np.expm1(-2.0 * distance[far])) - np.log(2.0) - advance[far]
+    moved[far] = np.where(log_sinh > 20, log_sinh + np.log(2.0), np.arcsinh(np.exp(np.minimum(log_sinh, 20))))
+    return moved
+
+
+def _asymmetric_flow(distance: FloatArray, here: Any, there: Any, time: FloatArray) -> FloatArray:
+    """Flow with plateau `here` on the side of the point and `there` on the other.
+
+    With m = log(exp(2 y) - 1) the solution is implicit but convex and nearly linear at both ends,
+    log(1 + e^m)/there - (1/here + 1/there) m = const + 2 t, so that Newton's iteration converges from anywhere.
+    """
+    distance, here, there, time = np.broadcast_arrays(distance, here, there, time)
+    pull = 1.0 / here + 1.0 / there
+    with np.errstate(divide="ignore"):
+        m_start = np.where(distance > 0, 2.0 * distance + np.log(-np.expm1(-2.0 * distance)), -np.inf)
+    moving = np.isfinite(m_start)
+    m0 = np.where(moving, m_start, 0.0)
+    target = np.logaddexp(0.0, m0) / there - pull * m0 + 2.0 * time
+    m = np.where(m0 > 0, m0 - 2.0 * time * here, m0 - 2.0 * time / pull)
+    for _ in range(60):
+        logistic = np.exp(-np.logaddexp(0.0, -m))
+        step = (np.logaddexp(0.0, m) / there - pull * m - target) / (logistic / there - pull)
+        m = m - step
+        if np.all(np.abs(step) <= 4e-16 * np.maximum(1.0, np.abs(m))):
+            break
+    return np.where(moving, 0.5 * np.logaddexp(0.0, m), 0.0)
