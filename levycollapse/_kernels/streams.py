@@ -30,9 +30,12 @@ WEYL_1 = np.uint64(0xBB67AE85)
 
 @inlined
 def philox_round(c0, c1, c2, c3, k0, k1):
-    product_0 = MULTIPLIER_0 * c0
-    product_1 = MULTIPLIER_1 * c2
-    return (product_1 >> HALF) ^ c1 ^ k0, product_1 & LOW, (product_0 >> HALF) ^ c3 ^ k1, product_0 & LOW
+    """One round. Only the low halves of the words count: masking where they are multiplied, and nowhere else, lets
+    LLVM use the vector multiplication of 32-bit halves, which needs no mask at all.
+    """
+    product_0 = MULTIPLIER_0 * (c0 & LOW)
+    product_1 = MULTIPLIER_1 * (c2 & LOW)
+    return (product_1 >> HALF) ^ c1 ^ k0, product_1, (product_0 >> HALF) ^ c3 ^ k1, product_0
 
 
 @inlined
@@ -59,7 +62,8 @@ def philox(c0, c1, c2, c3, k0, k1):
     k0, k1 = (k0 + WEYL_0) & LOW, (k1 + WEYL_1) & LOW
     c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, k0, k1)
     k0, k1 = (k0 + WEYL_0) & LOW, (k1 + WEYL_1) & LOW
-    return philox_round(c0, c1, c2, c3, k0, k1)
+    c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, k0, k1)
+    return c0 & LOW, c1 & LOW, c2 & LOW, c3 & LOW
 
 
 @scalar
@@ -69,11 +73,22 @@ def stream_pass(even, odd, paths, pair, key):
     k1 = key >> HALF
     pair_low = pair & LOW
     pair_high = pair >> HALF
-    for i in range(paths.size):
-        path = paths[i]
-        a, b, c, d = philox(pair_low, pair_high, path & LOW, path >> HALF, k0, k1)
+    # Two paths far apart at a time: their chains of ten rounds overlap (3.5 ns a draw without, 3.0 with it).
+    half = paths.size // 2
+    for i in range(half):
+        j = half + i
+        path, other = paths[i], paths[j]
+        a, b, c, d = philox(pair_low, pair_high, path, path >> HALF, k0, k1)
+        e, f, g, h = philox(pair_low, pair_high, other, other >> HALF, k0, k1)
         even[i] = a | (b << HALF)
         odd[i] = c | (d << HALF)
+        even[j] = e | (f << HALF)
+        odd[j] = g | (h << HALF)
+    if paths.size > 2 * half:
+        path = paths[2 * half]
+        a, b, c, d = philox(pair_low, pair_high, path, path >> HALF, k0, k1)
+        even[2 * half] = a | (b << HALF)
+        odd[2 * half] = c | (d << HALF)
 
 
 @scalar
