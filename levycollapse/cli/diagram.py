@@ -1,0 +1,131 @@
+"""`levycollapse phase-diagram`: compute, save and draw a phase diagram."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import ParameterError
+from . import ranges
+from .output import as_json, write_text
+
+#: Where a parameter that is not on an axis stands if it is not given, and the range of one that is.
+FIXED = {"kappa": 1.0, "eta_G": 0.1, "eta_J": 0.62, "alpha": 1.5, "lam": 3.0}
+DEFAULT_AXES = {"eta_J": "0.01:20:log", "alpha": "0.05:1.95"}
+#: Grids above this show their progress when stderr is a terminal.
+LONG = 500_000
+
+
+def phase_diagram(
+    kappa: Annotated[str | None, typer.Option("--kappa", metavar="VALUE", help="Restoring plateau [1].")] = None,
+    eta_g: Annotated[str | None, typer.Option("--eta-G", metavar="VALUE", help="Gaussian intensity [0.1].")] = None,
+    eta_j: Annotated[
+        str | None, typer.Option("--eta-J", metavar="VALUE", help="Jump intensity [an axis, 0.01:20:log].")
+    ] = None,
+    alpha: Annotated[
+        str | None, typer.Option("--alpha", metavar="VALUE", help="Stability index [an axis, 0.05:1.95].")
+    ] = None,
+    lam: Annotated[str | None, typer.Option("--lam", metavar="VALUE", help="Tempering lambda [3].")] = None,
+    points: Annotated[int, typer.Option(help="Points along an axis whose range does not say.")] = 400,
+    quantity: Annotated[str, typer.Option(help="What to compute: beta or tail_rate.")] = "beta",
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the four files.")] = Path(
+        "results/phase_diagram"
+    ),
+) -> None:
+    """Phase diagram over two of the five parameters.
+
+    Saves data (NetCDF), picture (PNG and PDF) and a summary (JSON).
+
+    A VALUE is a number, or a range START:STOP[:POINTS][:log] that puts the parameter on an axis. Two parameters must
+    be on axes; eta_J and alpha are if you name no others.
+
+    Example: levycollapse phase-diagram --lam 0.5:20:300:log --kappa 0.1:3 --eta-J 0.3
+    """
+    started = time.perf_counter()
+    given = {"kappa": kappa, "eta_G": eta_g, "eta_J": eta_j, "alpha": alpha, "lam": lam}
+    values = _choose_axes(given, points)
+    folder = _prepared(output)
+
+    from .. import __version__
+    from .._diagram import phase_diagram as compute
+    from ..plotting import plot_phase_diagram, save_figure, style
+
+    axes = {name: value for name, value in values.items() if not isinstance(value, float)}
+    size = math.prod(axis.size for axis in axes.values())
+    print(f"{' x '.join(str(a.size) for a in axes.values())} points over {' x '.join(axes)}", file=sys.stderr)
+    data = compute(**values, quantity=quantity, progress=size >= LONG and sys.stderr.isatty())
+    data.attrs["levycollapse_version"] = __version__
+
+    # The picture first: if it cannot be drawn, no data are left behind either.
+    with style():
+        axes_drawn = plot_phase_diagram(data)
+        unfinished = folder / ".phase_diagram.nc.part"
+        try:
+            data.to_netcdf(unfinished, engine="h5netcdf")
+            files = save_figure(axes_drawn, folder / "phase_diagram")
+            unfinished.replace(folder / "phase_diagram.nc")
+        finally:
+            unfinished.unlink(missing_ok=True)
+    summary = _summary(data, quantity, axes)
+    summary["seconds"] = round(time.perf_counter() - started, 3)
+    summary["levycollapse_version"] = __version__
+    write_text(folder / "summary.json", as_json(summary) + "\n")
+    _report(summary, [folder / "phase_diagram.nc", *files, folder / "summary.json"])
+
+
+def _choose_axes(given: dict[str, str | None], points: int) -> dict[str, Any]:
+    values = {name: ranges.parse(name, text, points) for name, text in given.items() if text is not None}
+    chosen = [name for name, value in values.items() if not isinstance(value, float)]
+    for name, text in DEFAULT_AXES.items():
+        if len(chosen) < 2 and name not in values:
+            values[name] = ranges.parse(name, text, points)
+            chosen.append(name)
+    if len(chosen) != 2:
+        named = ", ".join(chosen) or "none"
+        raise ParameterError(f"exactly two parameters must be ranges such as 0.1:10:log; these are: {named}")
+    for name, number in FIXED.items():
+        values.setdefault(name, number)
+    return {name: values[name] for name in FIXED}
+
+
+def _prepared(output: Path) -> Path:
+    if output.exists() and not output.is_dir():
+        raise ParameterError(f"output={str(output)!r} is a file; it must be a folder")
+    output.mkdir(parents=True, exist_ok=True)
+    return output
+
+
+def _summary(data: Any, quantity: str, axes: dict[str, Any]) -> dict[str, Any]:
+    import numpy as np
+
+    from .._theory.phase import Phase
+
+    codes = data["phase"].values
+    field = data[quantity].values
+    finite = field[np.isfinite(field)]
+    fixed = {name: data.attrs[name] for name in FIXED if name not in axes}
+    return {
+        "quantity": quantity,
+        "axes": {name: {"from": float(a[0]), "to": float(a[-1]), "points": int(a.size)} for name, a in axes.items()},
+        "fixed": fixed,
+        "points": int(codes.size),
+        "phases": {m.name.lower(): int((codes == int(m)).sum()) for m in Phase if (codes == int(m)).any()},
+        "range": [float(finite.min()), float(finite.max())] if finite.size else None,
+    }
+
+
+def _report(summary: dict[str, Any], files: list[Path]) -> None:
+    total = summary["points"]
+    for name, count in summary["phases"].items():
+        print(f"{name:<14} {100 * count / total:5.1f} % of {total} points")
+    if summary["range"]:
+        low, high = summary["range"]
+        print(f"{summary['quantity']:<14} {low:.4g} to {high:.4g}")
+    print(f"time           {summary['seconds']:.1f} s")
+    for path in files:
+        print(path)
