@@ -13,7 +13,7 @@ constants of a map, in the order that its docstring gives, padded to one length.
 
 from __future__ import annotations
 
-from ._jit import inlined, scalar
+from ._jit import Compiled, inlined, scalar
 from .bits import fma
 from .elementary import tanh
 
@@ -61,7 +61,7 @@ def flow_saturating(z, p, work):
             z[i] = fma(-t, q, z[i])
 
 
-def euler_map(force):
+def euler_map(force: Compiled) -> Compiled:
     """Euler map z + dt force(z, p) of a compiled function, to be compiled; p = (dt, ...)."""
 
     def euler(z, p):
@@ -73,7 +73,7 @@ def euler_map(force):
     return euler
 
 
-def flow_map(force):
+def flow_map(force: Compiled) -> Compiled:
     """Flow of a compiled function force(z, p), to be compiled; p = (t/pieces, pieces, ...).
 
     By Butcher's Runge-Kutta method of seven stages and order six (1964), whose error over a piece of length h of
@@ -97,6 +97,17 @@ def flow_map(force):
     return flow
 
 
+def exact_map(function: Compiled) -> Compiled:
+    """Map of an exact flow function(z, t), to be compiled; p = (t,)."""
+
+    def exact(z, p):
+        t = p[0]
+        for i in range(z.size):
+            z[i] = function(z[i], t)
+
+    return exact
+
+
 @inlined
 def unequal_force(y, p):
     """Drift with two plateaus, b - a tanh((z - c)/w); p = (h, pieces, a, b, c, 1/w)."""
@@ -108,11 +119,14 @@ flow_unequal = scalar(flow_map(unequal_force))
 
 @scalar
 def apply_map(kind, z, p, custom, work):
-    """Apply one map to a block, with a work array of its length; `custom` is a compiled map (z, p), or None for the drifts that are built in."""
+    """Apply one map to a block, with a work array of its length.
+
+    `custom` is a compiled map (z, p), or None for the drifts that are built in.
+    """
     if custom is None:
         if kind == EULER_SATURATING:
             euler_saturating(z, p)
-        elif kind == EULER_LINEAR or kind == FLOW_LINEAR:
+        elif kind in (EULER_LINEAR, FLOW_LINEAR):
             euler_linear(z, p)
         elif kind == FLOW_SATURATING:
             flow_saturating(z, p, work)

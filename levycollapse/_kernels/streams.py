@@ -30,8 +30,10 @@ WEYL_1 = np.uint64(0xBB67AE85)
 
 @inlined
 def philox_round(c0, c1, c2, c3, k0, k1):
-    """One round. Only the low halves of the words count: masking where they are multiplied, and nowhere else, lets
-    LLVM use the vector multiplication of 32-bit halves, which needs no mask at all.
+    """One round, on the low halves of its words.
+
+    Masked where they are multiplied and nowhere else, so that LLVM takes the vector multiplication of 32-bit
+    halves, which needs no mask at all.
     """
     product_0 = MULTIPLIER_0 * (c0 & LOW)
     product_1 = MULTIPLIER_1 * (c2 & LOW)
