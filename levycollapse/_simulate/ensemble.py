@@ -24,8 +24,8 @@ from .schemes import SCHEMES, Plan, plan, scalar_parameters, warn_if_steep
 
 IndexArray = NDArray[np.int64]
 
-#: Numbers read out for observers at a time: 32 MB.
-READ_OUT = 1 << 22
+#: Numbers read out for observers at a time: 16 MB.
+READ_OUT = 1 << 21
 #: Path-steps between two looks at the progress bar and at Ctrl-C: about a second of one thread.
 SEGMENT = 1 << 26
 #: Pieces of work for each thread, so that a busy core does not make the other wait.
@@ -110,9 +110,9 @@ class Ensemble:
             state = float(alone.state[0])
             alone.advance(step, 1, nothing, nowhere)
             step += 1
-        return NonFiniteStateError(
-            int(self.paths[position]), step - 1, (step - 1) * dt, state, float(model.drift(state))
-        )
+        with np.errstate(all="ignore"):
+            drift = float(model.drift(state))
+        return NonFiniteStateError(int(self.paths[position]), step - 1, (step - 1) * dt, state, drift)
 
 
 def simulate(
@@ -193,7 +193,7 @@ def simulate(
 
     The random bits of a step are a function of (seed, path, step) alone (Philox4x32-10), turned into an increment by a
     table of quantiles whose error is at most 1e-9, relative, in the probability. Memory is what is stored (at least
-    start and end), plus 32 bytes a path, plus 32 MB if there are observers.
+    start and end), plus 32 bytes a path, plus some 32 MB if there are observers.
 
     References
     ----------
@@ -343,7 +343,7 @@ def _distribute(
     for watcher in watchers:
         seen = (rows % watcher.every == 0) & (rows * dt > watcher.after)
         if seen.any():
-            watcher.update(records[seen])
+            watcher.update(records if seen.all() else records[seen])
     return offset + kept
 
 

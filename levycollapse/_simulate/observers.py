@@ -249,8 +249,9 @@ class Moments(Observer):
     def _summands(self, zeta: FloatArray, order: Any) -> FloatArray:
         centered = zeta - self.about
         power = centered.copy()
-        for _ in range(order - 1):
-            power *= centered
+        with np.errstate(over="ignore"):
+            for _ in range(order - 1):
+                power *= centered
         return power
 
     @property
