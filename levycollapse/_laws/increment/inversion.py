@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -59,7 +60,8 @@ class Inversion:
         self._parts = np.zeros(kernels.BINADES, dtype=np.int64)
         # Piece 0 is the centre; nan until it is made.
         self._series = np.full((1, 2, kernels.DEGREE + 1), np.nan)
-        self._errors = np.full((1, 2), np.inf)
+        self._errors = np.full((1, 3), np.inf)
+        self._workspace: Any = None
         self._peak = self._peak_width()
         self._edges: tuple[FloatArray, ...] | None = None
 
@@ -85,8 +87,8 @@ class Inversion:
         out = np.empty(survival.size)
         if not out.size:
             return out
-        order, edges, log_edges = self._ordered(math.log(survival.min()))
-        worst = kernels.invert(survival, centre, order, edges, log_edges, self._series, self._errors, out)
+        inverse = self._ordered(math.log(survival.min()))
+        worst = kernels.invert(survival, centre, *inverse, self._series, self._errors, out)
         if worst > TOLERANCE:
             self._refuse_where(self._errors_at(out, 1), np.log(survival), out)
         return out
@@ -94,9 +96,7 @@ class Inversion:
     def _one(self, x: FloatArray, which: int) -> FloatArray:
         self._prepare(x)
         out = np.empty(x.size)
-        worst = kernels.evaluate_one(
-            x, which, self._lowest, self._first, self._parts, self._series, self._errors, out
-        )
+        worst = kernels.evaluate_one(x, which, self._lowest, self._first, self._parts, self._series, self._errors, out)
         if worst > TOLERANCE:
             log_survival = out if which == 1 else np.empty(x.size)
             if which == 0:
@@ -135,20 +135,23 @@ class Inversion:
             self._make_binade(int(b))
 
     def _build(self, low: float, high: float, series: FloatArray, errors: FloatArray) -> None:
-        kernels.build(self.tempered, self.gauss, self.jump, self.alpha, low, high, kernels.GOOD, series, errors)
+        if self._workspace is None:
+            self._workspace = kernels.workspace()
+        kernels.build(self.tempered, self.gauss, self.jump, self.alpha, low, high, *self._workspace, series, errors)
 
     def _make_centre(self) -> None:
         start = math.floor(math.log2(self._peak)) - 2
-        series, errors = np.empty((2, kernels.DEGREE + 1)), np.empty(2)
+        series, errors = np.empty((2, kernels.DEGREE + 1)), np.empty(3)
         best = math.inf
         for exponent in range(start, start - 2 * CENTRE_TRIES, -2):
             if exponent <= kernels.LEAST + 52:
                 break
             self._build(0.0, math.ldexp(1.0, exponent), series, errors)
-            if errors.max() < best:
-                best = errors.max()
+            worst = errors[:2].max()
+            if worst < best:
+                best = worst
                 self._series[0], self._errors[0], self._lowest = series, errors, exponent
-            if best < kernels.GOOD or best < min(TOLERANCE, errors.max()):
+            if kernels.good_enough(self._errors[0]) or best < min(TOLERANCE, worst):
                 break
         if not best < math.inf:
             raise ConvergenceError(
@@ -161,13 +164,12 @@ class Inversion:
         low = math.ldexp(1.0, b + kernels.LEAST)
         best, best_worst = self._cut(low, 1, math.inf)
         for cuts in range(1, MOST_CUTS + 1):
-            if best_worst < kernels.GOOD or (cuts > 2 and best_worst == math.inf):
+            if all(kernels.good_enough(e) for e in best[1]) or (cuts > 2 and best_worst == math.inf):
                 break
             candidate, worst = self._cut(low, 1 << cuts, best_worst)
             if worst < best_worst:
                 best, best_worst = candidate, worst
             elif best_worst < TOLERANCE:
-                # Finer pieces do not help: what limits is rounding.
                 break
         series, errors = best
         self._first[b], self._parts[b] = len(self._series), len(series)
@@ -178,15 +180,15 @@ class Inversion:
     def _cut(self, low: float, parts: int, beat: float) -> tuple[tuple[FloatArray, FloatArray], float]:
         """Pieces of [low, 2 low] and their largest error; inf as soon as one is not better than `beat`."""
         series = np.full((parts, 2, kernels.DEGREE + 1), np.nan)
-        errors = np.full((parts, 2), np.inf)
+        errors = np.full((parts, 3), np.inf)
         for i in range(parts):
             self._build(low * (1.0 + i / parts), low * (1.0 + (i + 1) / parts), series[i], errors[i])
-            if not errors[i].max() < beat:
+            if not errors[i, :2].max() < beat:
                 return (series, errors), math.inf
-        return (series, errors), float(errors.max())
+        return (series, errors), float(errors[:, :2].max())
 
     def _ordered(self, log_survival: float) -> tuple[FloatArray, ...]:
-        """Pieces from 0 to where log P falls below `log_survival`: their order, ends, and log P at the ends."""
+        """Pieces from 0 to where log P falls below `log_survival`: their order, ends, log P and its slopes there."""
         if self._lowest < kernels.LEAST:
             self._make_centre()
         if self._edges is not None and self._edges[2][-1] < log_survival:
@@ -203,7 +205,9 @@ class Inversion:
             log_edges.extend(self._series[first : first + parts, 1].sum(axis=1).tolist())
             if log_edges[-1] < log_survival:
                 break
-        self._edges = np.array(order), np.array(edges), np.array(log_edges)
+        slopes = np.empty((len(order), 2))
+        self._edges = np.array(order), np.array(edges), np.array(log_edges), slopes
+        kernels.edge_slopes(self._edges[0], self._series, self._edges[2], slopes)
         return self._edges
 
     def _peak_width(self) -> float:
@@ -222,6 +226,7 @@ class Inversion:
             return total
 
         with np.errstate(over="ignore", under="ignore"):
+
             def below(level: float) -> float:
                 def f(log_k: float) -> float:
                     return max(float(exponent(np.array(log_k))), -1e300) + level

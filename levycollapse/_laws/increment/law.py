@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..._kernels.symbol import symbol_imaginary
 from ...errors import ParameterError
 from .gaussian import Gaussian
 from .inversion import Inversion
+from .table import QuantileTable, build_table
 
 PROBABILITY = "a number from 0 to 1"
 
@@ -244,6 +246,28 @@ class IncrementLaw:
             out[inside] = self._core.invert(tail[inside], centre) / self._core.per_unit
         return np.where(upper, -out, out)
 
+    # -- draws ----------------------------------------------------------------------------------------------------
+
+    def table(self, tolerance: float = 1e-9) -> QuantileTable:
+        """Table for drawing by inversion, made once for equal laws.
+
+        Parameters
+        ----------
+        tolerance : float, optional
+            Largest relative error of the survival probability.
+
+        Returns
+        -------
+        QuantileTable
+            With its measured error and the time that it took.
+
+        Raises
+        ------
+        ConvergenceError
+            If the law or its table cannot be that accurate.
+        """
+        return _table(self, _number("tolerance", tolerance, POSITIVE))
+
     # -- transforms and moments -----------------------------------------------------------------------------------
 
     def cf(self, k: Any) -> Any:
@@ -316,6 +340,11 @@ class IncrementLaw:
             f"IncrementLaw(alpha={self._alpha!r}, lam={self._lam!r}, eta_J={self._eta_J!r}, "
             f"eta_G={self._eta_G!r}, dt={self._dt!r})"
         )
+
+
+@lru_cache(maxsize=64)
+def _table(law: IncrementLaw, tolerance: float) -> QuantileTable:
+    return build_table(law._core, tolerance)
 
 
 def _number(name: str, value: Any, rule: Any) -> float:
