@@ -7,8 +7,10 @@ also what lets loops vectorise. `fastmath` stays off: it deletes NaN checks.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
+import numpy as np
 from numba import guvectorize, njit, vectorize
 
 Compiled = Callable[..., Any]
@@ -26,12 +28,26 @@ def inlined(function: Compiled) -> Compiled:
 
 
 def elementwise(*signatures: str) -> Decorator:
-    """Make a NumPy ufunc of a function of numbers."""
-    decorator: Decorator = vectorize(list(signatures), nopython=True, cache=True)
-    return decorator
+    """Make a function of arrays (a NumPy ufunc) of a function of numbers."""
+    return _quiet(vectorize(list(signatures), nopython=True, cache=True))
 
 
 def elementwise_many(signature: str, layout: str) -> Decorator:
-    """Make a NumPy gufunc with several outputs of a function of one-element arrays."""
-    decorator: Decorator = guvectorize([signature], layout, nopython=True, cache=True)
+    """Make a function of arrays with several outputs of a function of one-element arrays."""
+    return _quiet(guvectorize([signature], layout, nopython=True, cache=True))
+
+
+def _quiet(compile_ufunc: Decorator) -> Decorator:
+    """Floating-point flags that a kernel raises on its way say nothing: its result and status do."""
+
+    def decorator(function: Compiled) -> Compiled:
+        ufunc = compile_ufunc(function)
+
+        @wraps(function)
+        def call(*arguments: Any) -> Any:
+            with np.errstate(all="ignore"):
+                return ufunc(*arguments)
+
+        return call
+
     return decorator

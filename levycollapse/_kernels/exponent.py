@@ -239,9 +239,10 @@ def characteristic(beta, kappa, eta_G, eta_J, alpha, lam):
 def intensity(beta, kappa, eta_G, alpha, lam):
     """eta_J for which beta is the root; nan where there is none."""
     room = product_difference(kappa, eta_G, beta)
-    if room == 0.0:
-        return 0.0
-    if room < 0.0 or beta > lam:
+    if room <= 0.0:
+        # beta = kappa/eta_G, as far as the division that made it can tell, needs no jumps.
+        return 0.0 if room >= -EQUAL * kappa else math.nan
+    if beta > lam:
         return math.nan
     x = beta / lam
     gamma = math.gamma(2.0 - alpha)

@@ -245,13 +245,14 @@ class TemperedStable:
         shape = broadcast_shape(t=time, alpha=self._alpha, lam=self._lam, intensity=self._intensity)
         if n % 2:
             return plain(np.zeros(shape))
-        with np.errstate(divide="ignore", over="ignore", under="ignore"):
+        with np.errstate(all="ignore"):
             per_intensity = gamma(n - self._alpha) * self._lam ** (self._alpha - n)
+            # Either factor alone may leave the range of floating point.
             logarithm = gammaln(n - self._alpha) + (self._alpha - n) * np.log(self._lam)
-        direct = np.isfinite(per_intensity) & (per_intensity > 0)
-        per_intensity = np.where(direct, per_intensity, np.exp(np.minimum(logarithm, 1e4)))
-        silent = np.broadcast_to(self._intensity == 0, shape)
-        return plain(2.0 * time * self._intensity * np.where(silent, 0.0, per_intensity))
+            direct = np.isfinite(per_intensity) & (per_intensity > 0)
+            per_intensity = np.where(direct, per_intensity, np.exp(logarithm))
+            silent = np.broadcast_to(self._intensity == 0, shape)
+            return plain(2.0 * time * self._intensity * np.where(silent, 0.0, per_intensity))
 
     def cf(self, k: Any, t: Any = 1.0) -> Any:
         """Characteristic function E exp(i k J_t), which is real and positive.

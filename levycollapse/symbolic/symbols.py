@@ -1,0 +1,68 @@
+"""The declared SymPy symbols, with the names and ranges of THEORY.
+
+`lam` is lambda. SymPy cannot declare 0 < alpha < 2, so `alpha` is only positive. `s` is real because the symbol is
+taken on its strip of convergence; the imaginary axis is entered by substituting I*k.
+"""
+
+from __future__ import annotations
+
+import sympy as sp
+
+#: Far-left plateau of the drift.
+kappa = sp.Symbol("kappa", positive=True)
+#: Gaussian noise intensity.
+eta_G = sp.Symbol("eta_G", nonnegative=True)
+#: Jump intensity.
+eta_J = sp.Symbol("eta_J", nonnegative=True)
+#: Threshold intensity, the left side of an equation; `jump_threshold` is its value.
+eta_J_star = sp.Symbol("eta_J^*", nonnegative=True)
+#: Stability index, between 0 and 2.
+alpha = sp.Symbol("alpha", positive=True)
+#: Tempering.
+lam = sp.Symbol("lambda", positive=True)
+#: Spectral exponent.
+beta = sp.Symbol("beta", positive=True)
+#: Argument of the jump symbol.
+s = sp.Symbol("s", real=True)
+#: Wave number.
+k = sp.Symbol("k", positive=True)
+#: State, the log of a decay rate.
+zeta = sp.Symbol("zeta", real=True)
+#: Size of a jump.
+z = sp.Symbol("z", positive=True)
+#: Training time.
+t = sp.Symbol("t", positive=True)
+#: Drift as an unspecified function of zeta.
+drift = sp.Function("F", real=True)(zeta)
+
+#: Distance from threshold in the characteristic function, Phi(lambda).
+Delta = sp.Symbol("Delta", positive=True)
+#: lambda - beta.
+d = sp.Symbol("d", positive=True)
+#: Leading order of d.
+d_0 = sp.Symbol("d_0", positive=True)
+#: Leading order of beta far below lambda.
+b_0 = sp.Symbol("b_0", positive=True)
+#: The second small quantity near threshold, for alpha != 1.
+u = sp.Symbol("u", real=True)
+#: log(B/d_0) of the Lambert form at alpha = 1.
+L = sp.Symbol("L", positive=True)
+#: Scale inside the logarithm of the Lambert form.
+B = sp.Symbol("B", positive=True)
+#: Coefficient of d in Phi(lambda - d), with its sign changed.
+P = sp.Symbol("P", real=True)
+#: Half of the variance per unit time, of both noises where they act together.
+D = sp.Symbol("D", positive=True)
+
+#: Arguments of a numeric function, in the order of the package's numerical functions.
+ARGUMENT_ORDER = (beta, s, k, zeta, z, t, Delta, kappa, eta_G, eta_J, alpha, lam, D)
+
+
+def q(n: int) -> sp.Symbol:
+    """Symbol of the coefficient of d**n in Phi(lambda - d)."""
+    return sp.Symbol(f"q_{n}", positive=True)
+
+
+def r(n: int) -> sp.Symbol:
+    """Symbol of the 2n-th cumulant over (2n)! D."""
+    return sp.Symbol(f"r_{n}", positive=True)

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import os
+
+# One thread a worker: the suite itself runs on two.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("levycollapse", deadline=None, derandomize=True, max_examples=150)
+settings.load_profile("levycollapse")
+
+#: The reference model (kappa, eta_G, eta_J, alpha, lam) used throughout the tests.
+REFERENCE: dict[str, float] = {"kappa": 1.0, "eta_G": 0.1, "eta_J": 0.62, "alpha": 1.5, "lam": 3.0}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--full", action="store_true", help="run the tests marked `full` too")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--full"):
+        return
+    skip = pytest.mark.skip(reason="runs in `make test-full`")
+    for item in items:
+        if "full" in item.keywords:
+            item.add_marker(skip)
+
+
+@pytest.fixture
+def reference() -> dict[str, float]:
+    return dict(REFERENCE)
