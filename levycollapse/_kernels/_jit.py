@@ -27,6 +27,15 @@ def inlined(function: Compiled) -> Compiled:
     return njit(error_model="numpy", cache=True, nogil=True, forceinline=True)(function)
 
 
+def uncached(function: Compiled) -> Compiled:
+    """Compile a function that takes compiled functions as arguments.
+
+    Never cached on disk: Numba would write references to the caller's own modules into the index of the cache, and
+    every later process would import them to read it.
+    """
+    return njit(error_model="numpy", nogil=True)(function)
+
+
 def elementwise(*signatures: str) -> Decorator:
     """Make a function of arrays (a NumPy ufunc) of a function of numbers."""
     return _quiet(vectorize(list(signatures), nopython=True, cache=True))

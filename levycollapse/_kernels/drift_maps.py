@@ -13,7 +13,7 @@ constants of a map, in the order that its docstring gives, padded to one length.
 
 from __future__ import annotations
 
-from ._jit import Compiled, inlined, scalar
+from ._jit import Compiled, inlined, scalar, uncached
 from .bits import fma
 from .elementary import tanh
 
@@ -118,19 +118,22 @@ flow_unequal = scalar(flow_map(unequal_force))
 
 
 @scalar
-def apply_map(kind, z, p, custom, work):
-    """Apply one map to a block, with a work array of its length.
+def apply_map(kind, z, p, work):
+    """Apply a map that is built in to a block, with a work array of its length."""
+    if kind == EULER_SATURATING:
+        euler_saturating(z, p)
+    elif kind in (EULER_LINEAR, FLOW_LINEAR):
+        euler_linear(z, p)
+    elif kind == FLOW_SATURATING:
+        flow_saturating(z, p, work)
+    elif kind == FLOW_UNEQUAL:
+        flow_unequal(z, p)
 
-    `custom` is a compiled map (z, p), or None for the drifts that are built in.
-    """
+
+@uncached
+def apply_any_map(kind, z, p, work, custom):
+    """Apply a map to a block: `custom`, a compiled map (z, p), unless that is None."""
     if custom is None:
-        if kind == EULER_SATURATING:
-            euler_saturating(z, p)
-        elif kind in (EULER_LINEAR, FLOW_LINEAR):
-            euler_linear(z, p)
-        elif kind == FLOW_SATURATING:
-            flow_saturating(z, p, work)
-        elif kind == FLOW_UNEQUAL:
-            flow_unequal(z, p)
+        apply_map(kind, z, p, work)
     elif kind == CUSTOM:
         custom(z, p)

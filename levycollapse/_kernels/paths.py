@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import scalar
+from ._jit import scalar, uncached
 from .bits import float_bits
-from .drift_maps import apply_map
+from .drift_maps import apply_any_map
 from .streams import stream_pass
 from .tables import interpolate, locate, with_sign
 
@@ -47,8 +47,7 @@ def count_nonfinite(z):
     return count
 
 
-@scalar
-def advance(z, paths, key, first, count, table, maps, custom, record_steps, records, column):
+def _advance(z, paths, key, first, count, table, maps, custom, record_steps, records, column):
     """Take the paths through steps first .. first + count - 1, in place.
 
     Parameters
@@ -103,9 +102,9 @@ def advance(z, paths, key, first, count, table, maps, custom, record_steps, reco
             bits = odd if step & 1 else even
             # The map first: it uses `places` as its work array.
             if step == 0:
-                apply_map(first_kind, block, first_constants, custom, places)
+                apply_any_map(first_kind, block, first_constants, places, custom)
             else:
-                apply_map(kind, block, constants, custom, places)
+                apply_any_map(kind, block, constants, places, custom)
             index_pass(bits, cells_log2, rows, places)
             add_pass(block, bits, coefficients, rows, places)
             if (step + 1) % CHECK_EVERY == 0 or step + 1 == first + count:
@@ -118,9 +117,15 @@ def advance(z, paths, key, first, count, table, maps, custom, record_steps, reco
             if record < record_steps.size and record_steps[record] == step + 1:
                 seen = records[record, column + start : column + stop]
                 seen[:] = block
-                apply_map(read_kind, seen, read_constants, custom, places)
+                apply_any_map(read_kind, seen, read_constants, places, custom)
                 record += 1
     return -1, 0, 0.0
+
+
+#: For the built-in drifts, where `custom` is None.
+advance = scalar(_advance)
+#: For any other.
+advance_custom = uncached(_advance)
 
 
 @scalar

@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .._checks import FINITE, POSITIVE, FloatArray, checked, choice
-from .._kernels.paths import BLOCK, advance, increments
+from .._kernels.paths import BLOCK, advance, advance_custom, increments
 from .._kernels.streams import stream_key
 from .._model.collapse_model import CollapseModel
 from ..errors import NonFiniteStateError, ParameterError, SlowDriftWarning
@@ -52,8 +52,10 @@ class Ensemble:
         if self.plan.python is not None:
             return self._advance_in_python(first, count, rows, records)
 
+        run = advance if self.plan.custom is None else advance_custom
+
         def share(start: int, stop: int) -> tuple[int, int, float]:
-            position, step, state = advance(
+            position, step, state = run(
                 self.state[start:stop],
                 self.paths[start:stop],
                 self.key,
@@ -247,7 +249,7 @@ def simulate(
             SlowDriftWarning,
             stacklevel=2,
         )
-    table = model.increment(step_size).table
+    table = model.increment(step_size).table()
     ensemble = Ensemble(
         state,
         np.ascontiguousarray(chosen, dtype=np.uint64),
@@ -264,17 +266,17 @@ def simulate(
         zeta[0] = state
         offset = 1
     fresh = [watcher.fresh() for watcher in watchers]
+    buffer = np.empty((min(_most_rows(chosen.size), last - first), chosen.size)) if fresh else zeta
     with _bar(progress, chosen.size * (last - first)) as bar:
         for start, stop, rows in _segments(first, last, chosen.size, stored[offset:], fresh, step_size):
-            direct = not fresh
-            records = zeta[offset : offset + rows.size] if direct else np.empty((rows.size, chosen.size))
+            records = buffer[: rows.size] if fresh else zeta[offset : offset + rows.size]
             fault = ensemble.advance(start, stop - start, rows, records)
             if fault is not None:
                 raise ensemble.fault(*fault, step_size, model)
-            if direct:
-                offset += rows.size
-            else:
+            if fresh:
                 offset = _distribute(rows, records, stored, zeta, offset, fresh, step_size)
+            else:
+                offset += rows.size
             bar.update(chosen.size * (stop - start))
     for watcher, new in zip(watchers, fresh, strict=True):
         watcher.add(new)
@@ -306,7 +308,7 @@ def _segments(
 ) -> Iterator[tuple[int, int, IndexArray]]:
     """Cut the run into pieces (start, stop, steps after which states are read out in (start, stop])."""
     longest = max(1, SEGMENT // size)
-    most_rows = max(1, READ_OUT // size)
+    most_rows = _most_rows(size)
     start = first
     while start < last:
         stop = min(start + longest, last)
@@ -318,6 +320,11 @@ def _segments(
             stop = int(rows[-1])
         yield start, stop, rows
         start = stop
+
+
+def _most_rows(size: int) -> int:
+    """States of all paths that are read out for observers at a time."""
+    return max(1, READ_OUT // size)
 
 
 def _looked_at(watcher: Observer, start: int, stop: int, dt: float) -> IndexArray:

@@ -8,8 +8,8 @@ from levycollapse._kernels._jit import scalar
 from levycollapse._kernels.elementary import tanh
 from levycollapse._kernels.paths import BLOCK, advance, increments
 from levycollapse._kernels.streams import path_bits
+from levycollapse._laws.increment import IncrementLaw
 from levycollapse._simulate.schemes import FLOW_REACH, PROBES, plan
-from tests.gaussian_noise import gaussian_table
 
 NOTHING = np.empty(0, np.int64), np.empty((0, 1))
 KEY = 12345
@@ -28,7 +28,7 @@ def tanh_of(x, out):
 
 
 def table_of(scale):
-    table = gaussian_table(scale)
+    table = IncrementLaw(alpha=1.5, lam=3.0, eta_J=0.0, eta_G=0.5, dt=scale**2).table()
     return table.coefficients, table.cells_log2
 
 
@@ -49,8 +49,9 @@ def draws_in_numpy(bits, coefficients, cells_log2):
 
 def run(state, paths, steps, scheme_plan, table, first=0):
     z = state.copy()
+    assert scheme_plan.custom is None
     advance(
-        z, paths.astype(np.uint64), np.uint64(KEY), first, steps, table, scheme_plan.kernel_maps, scheme_plan.custom,
+        z, paths.astype(np.uint64), np.uint64(KEY), first, steps, table, scheme_plan.kernel_maps, None,
         *NOTHING, 0,
     )  # fmt: skip
     return z

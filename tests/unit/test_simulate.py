@@ -10,9 +10,13 @@ import xarray as xr
 from scipy.stats import norm
 
 import levycollapse as lc
-from tests.gaussian_noise import gaussian_model
 
 EM, STRANG = "euler-maruyama", "strang"
+
+
+def gaussian_model(drift=None, eta_G=0.5):
+    """Without jumps: every moment of a linear drift is then known."""
+    return lc.CollapseModel(drift or lc.SaturatingDrift(kappa=1.0), eta_G, lc.TemperedStable(1.5, 3.0, 0.0))
 
 
 def soft(z):
