@@ -64,7 +64,9 @@ def test_tanh_within_two_and_a_half_ulp():
     tanh_of(x, out)
     with mp.workdps(40):
         exact = [mp.tanh(mp.mpf(v)) for v in x]
-        ulps = [abs(float((mp.mpf(o) - e) / mp.mpf(np.spacing(abs(float(e)))))) for o, e in zip(out, exact, strict=True)]
+        ulps = [
+            abs(float((mp.mpf(o) - e) / mp.mpf(np.spacing(abs(float(e)))))) for o, e in zip(out, exact, strict=True)
+        ]
     assert max(ulps) < 2.5
 
 
