@@ -39,9 +39,7 @@ def test_golden_picture(tmp_path):
     # The comparison can fail: a picture of another model is farther away.
     with plotting.style():
         ax = plotting.plot_phase_diagram(
-            lc.phase_diagram(
-                **{**REFERENCE, "lam": 1.5, "eta_J": np.geomspace(0.01, 20, 80), "alpha": np.linspace(0.05, 1.95, 80)}
-            )
+            lc.phase_diagram(**{**REFERENCE, "lam": 1.5, "eta_J": np.geomspace(0.01, 20, 80), "alpha": np.linspace(0.05, 1.95, 80)})
         )
         png, _ = plotting.save_figure(ax, tmp_path / "other")
     assert np.sqrt(np.mean((picture(png) - old) ** 2)) > 0.06

@@ -258,7 +258,7 @@ def test_pieces_merge_to_the_same_sums():
     simulate(observe=whole, n_threads=1)
     part = simulate(t_end=1.1, observe=halves, n_threads=2)
     simulate(continue_from=part, observe=halves)
-    simulate(observe=left, paths=range(0, 301))
+    simulate(observe=left, paths=range(301))
     simulate(observe=right, paths=range(301, 700))
     for one, two, a, b in zip(whole, halves, left, right, strict=True):
         assert one.to_dict() == two.to_dict() == b.merge(a).to_dict()
