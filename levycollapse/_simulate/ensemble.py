@@ -309,6 +309,8 @@ def _segments(
     """Cut the run into pieces (start, stop, steps after which states are read out in (start, stop])."""
     longest = max(1, SEGMENT // size)
     most_rows = _most_rows(size)
+    if watchers:
+        longest = min(longest, most_rows * min(watcher.every for watcher in watchers))
     start = first
     while start < last:
         stop = min(start + longest, last)
@@ -356,8 +358,9 @@ def _distribute(
 
 def _stored_steps(first: int, last: int, stride: int | None) -> IndexArray:
     """The start of a fresh run, the multiples of `stride` and the end."""
-    steps = [last] if stride is None else [*range((first // stride + 1) * stride, last, stride), last]
-    return np.array([0, *steps] if first == 0 else steps, dtype=np.int64)
+    between = np.empty(0) if stride is None else np.arange((first // stride + 1) * stride, last, stride)
+    ends = ([0], [last]) if first == 0 else ([], [last])
+    return np.concatenate([ends[0], between, ends[1]]).astype(np.int64)
 
 
 def _initial(initial: Any, size: int, chosen: IndexArray, key: int) -> FloatArray:

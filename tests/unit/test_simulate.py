@@ -41,8 +41,8 @@ each_drift = pytest.mark.parametrize("drift", DRIFTS)
 each_scheme = pytest.mark.parametrize("scheme", [EM, STRANG])
 
 
-def simulate(drift="tanh", n_paths=700, t_end=2.1, dt=0.1, **options):
-    """700 paths are three blocks, 21 steps an odd number; rng is fixed."""
+def simulate(drift="tanh", n_paths=1400, t_end=2.1, dt=0.1, **options):
+    """1400 paths are three blocks, 21 steps an odd number; rng is fixed."""
     if "continue_from" not in options:
         options.setdefault("rng", 1)
     with warnings.catch_warnings():
@@ -79,7 +79,7 @@ def test_two_calls(drift, scheme, middle):
 @each_scheme
 def test_subset_of_paths(drift, scheme):
     whole = simulate(drift, scheme=scheme, store_every=5)
-    chosen = [699, 0, 256, 255, 17]
+    chosen = [1399, 0, 512, 511, 17]
     some = simulate(drift, scheme=scheme, store_every=5, paths=chosen)
     # NumPy may take another instruction for the end of an array than for its middle.
     equal = np.allclose if drift == "python" else np.array_equal
@@ -99,7 +99,7 @@ def test_what_is_stored_does_not_matter(scheme):
 
 
 def test_paths_do_not_depend_on_their_number():
-    assert np.array_equal(simulate(n_paths=300).zeta, simulate(n_paths=700).zeta[:300])
+    assert np.array_equal(simulate(n_paths=300).zeta, simulate(n_paths=1400).zeta[:300])
 
 
 def test_seeds():
@@ -152,11 +152,11 @@ def test_layout():
     assert content["dt"] == 0.1
     assert content["model"]["alpha"] == 1.5
     assert set(result.attrs) == {"simulation"}
-    assert simulate().sizes == {"path": 700, "time": 2}
+    assert simulate().sizes == {"path": 1400, "time": 2}
 
 
 def test_initial_forms():
-    start = np.linspace(-3.0, 3.0, 700)
+    start = np.linspace(-3.0, 3.0, 1400)
     assert np.array_equal(simulate(initial=start).zeta[:, 0], start)
     assert np.array_equal(simulate(initial=start, paths=[5, 1]).zeta[:, 0], start[[5, 1]])
     assert (simulate(initial=2.5).zeta[:, 0] == 2.5).all()
@@ -259,7 +259,7 @@ def test_pieces_merge_to_the_same_sums():
     part = simulate(t_end=1.1, observe=halves, n_threads=2)
     simulate(continue_from=part, observe=halves)
     simulate(observe=left, paths=range(301))
-    simulate(observe=right, paths=range(301, 700))
+    simulate(observe=right, paths=range(301, 1400))
     for one, two, a, b in zip(whole, halves, left, right, strict=True):
         assert one.to_dict() == two.to_dict() == b.merge(a).to_dict()
         assert json.loads(json.dumps(one.to_dict(), allow_nan=False)) == one.to_dict()
@@ -311,10 +311,10 @@ def test_memory_is_what_is_stored():
 def test_nonfinite_state_is_named():
     # Euler-Maruyama of a cubic drift explodes from far out: the usual accident.
     cubic = lc.Drift.from_callable(lambda z: -z * z * z)
-    initial = np.zeros(700)
+    initial = np.zeros(1400)
     initial[300] = 50.0
     with pytest.warns(lc.StepSizeWarning), pytest.raises(lc.NonFiniteStateError) as caught:
-        lc.simulate(gaussian_model(cubic), 700, 10.0, 0.1, initial=initial, rng=1, n_threads=2)
+        lc.simulate(gaussian_model(cubic), 1400, 10.0, 0.1, initial=initial, rng=1, n_threads=2)
     error = caught.value
     assert error.path == 300
     assert np.isfinite(error.state)
@@ -325,7 +325,7 @@ def test_nonfinite_state_is_named():
         assert text in str(error)
     # The step is the first bad one: a run up to it succeeds.
     with pytest.warns(lc.StepSizeWarning):
-        ok = lc.simulate(gaussian_model(cubic), 700, 0.1 * error.step, 0.1, initial=initial, rng=1)
+        ok = lc.simulate(gaussian_model(cubic), 1400, 0.1 * error.step, 0.1, initial=initial, rng=1)
     assert ok.zeta[300, -1] == error.state
 
 
@@ -391,7 +391,7 @@ def test_progress_bar(capsys):
         ({"initial": np.nan}, "initial"),
         ({"store_every": 0}, "store_every"),
         ({"observe": ["moments"]}, "Observer"),
-        ({"paths": [700]}, "paths"),
+        ({"paths": [1400]}, "paths"),
         ({"paths": [-1]}, "paths"),
         ({"paths": [0.5]}, "paths"),
         ({"n_threads": 0}, "n_threads"),
@@ -409,7 +409,7 @@ def test_refused(options, message):
     [
         ({"dt": 0.2, "t_end": 4.0}, "dt=0.1"),
         ({"scheme": STRANG}, "scheme"),
-        ({"n_paths": 701}, "n_paths=700"),
+        ({"n_paths": 1401}, "n_paths=1400"),
         ({"drift": "linear"}, "model"),
         ({"t_end": 1.0}, "later than the end"),
         ({"rng": 1}, "rng and initial"),
