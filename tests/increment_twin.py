@@ -100,10 +100,10 @@ def _corner(x, alpha, lam, jump, gauss):
 def _trapezoid(term, h, old):
     """Both sums with step h; with the sums at step 2h given, only the new points are evaluated."""
     total = [mp.mpf(0), mp.mpf(0)]
-    stride, start = (1, 0) if old is None else (2, 1)
+    stride = 1 if old is None else 2
     small_enough = mp.mpf(10) ** (-mp.mp.dps)
     for sign in (1, -1):
-        i = start if sign > 0 else (1 if old is None else 1)
+        i = 0 if old is None and sign > 0 else 1
         largest, small = mp.mpf(0), 0
         while small < 3 and i * h < 600:
             if sign < 0 and i * h > 7.5:

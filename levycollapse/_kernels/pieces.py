@@ -13,6 +13,7 @@ at three points, the rounding bound of the sums, and the difference of the serie
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -137,18 +138,14 @@ def first_form(tempered, gauss, jump, a, x):
     return DIRECT
 
 
-def workspace():
+def workspace() -> tuple[Any, Any]:
     """Node arrays of the two contours of `build`: 0.7 MB that need not be found again for every piece."""
-    return tuple(
-        (
-            np.empty(CAPACITY, np.complex128),
-            np.empty(CAPACITY, np.complex128),
-            np.empty(CAPACITY, np.complex128),
-            np.empty(CAPACITY),
-            np.empty(CAPACITY, np.bool_),
-        )
-        for _ in range(2)
-    )
+
+    def arrays() -> Any:
+        complexes = tuple(np.empty(CAPACITY, np.complex128) for _ in range(3))
+        return *complexes, np.empty(CAPACITY), np.empty(CAPACITY, np.bool_)
+
+    return arrays(), arrays()
 
 
 @scalar
@@ -309,7 +306,7 @@ def mark_needed(x, lowest, first, needed):
 
 @scalar
 def evaluate_one(x, which, lowest, first, parts, series, errors, out):
-    """log f (which = 0) or log P (which = 1) alone; returns its largest error."""
+    """Evaluate log f (which = 0) or log P (which = 1) alone; returns its largest error."""
     worst = 0.0
     for i in range(x.size):
         piece, t = piece_of(x[i], lowest, first, parts)
@@ -327,7 +324,7 @@ def errors_at(x, lowest, first, parts, errors, out):
 
 @scalar
 def edge_slopes(order, series, log_edges, slopes):
-    """dx/d log P = -P/f at both ends of every piece in order."""
+    """Fill in dx/d log P = -P/f at both ends of every piece in order."""
     for i in range(order.size):
         for side in range(2):
             log_f, log_p = clenshaw_pair(series[order[i]], 2.0 * side - 1.0)
@@ -336,7 +333,7 @@ def edge_slopes(order, series, log_edges, slopes):
 
 @scalar
 def invert(survival, centre, order, edges, log_edges, slopes, series, errors, out):
-    """x with P(X > x) = survival in (0, 1/2); centre = 1 - 2 survival, which carries the digits near 0.
+    """Find x with P(X > x) = survival in (0, 1/2); centre = 1 - 2 survival, which carries the digits near 0.
 
     `edges` are the ends of the pieces in ascending order (edges[0] = 0), `log_edges` log P there, `order[i]` the
     piece between edges i and i + 1. Newton's method on log P, whose slope is -f/P, from the cubic of the inverse

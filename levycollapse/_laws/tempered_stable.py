@@ -21,6 +21,9 @@ from .._checks import (
 from .._kernels import symbol as kernels
 from .._kernels.symbol_complex import symbol_complex
 from ..errors import ParameterError
+from .fit import TemperedStableFit, fit
+from .increment import IncrementLaw
+from .increment.law import number
 
 ASYMMETRIC = (
     "asymmetric jump laws are not covered: every formula of this package rests on the symmetry "
@@ -284,6 +287,117 @@ class TemperedStable:
         wave, time = checked("k", k, FINITE), checked("t", t, POSITIVE)
         broadcast_shape(k=wave, t=time, alpha=self._alpha, lam=self._lam, intensity=self._intensity)
         return plain(np.exp(time * kernels.symbol_imaginary(wave, self._intensity, self._alpha, self._lam)))
+
+    def increment(self, t: float) -> IncrementLaw:
+        """Law of J_t: density, tail, quantiles and draws.
+
+        Parameters
+        ----------
+        t : float
+            Time > 0.
+
+        Returns
+        -------
+        IncrementLaw
+            Without a Gaussian part.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter of this law is an array, `t` is not positive, or the intensity is 0.
+
+        Examples
+        --------
+        >>> import levycollapse as lc
+        >>> cauchy = lc.TemperedStable.from_stable_scale(alpha=1.0, lam=0.0, sigma=1.0).increment(2.0)
+        >>> round(cauchy.pdf(0.0), 12), round(cauchy.isf(0.25), 12)
+        (0.159154943092, 2.0)
+        """
+        return IncrementLaw(self.alpha, self.lam, self.intensity, 0.0, t)
+
+    def rvs(self, t: float, size: Any = None, rng: Any = None, *, method: str = "auto") -> Any:
+        """Draw independent values of J_t.
+
+        Parameters
+        ----------
+        t : float
+            Time > 0.
+        size : int or tuple of int, optional
+            Shape; a single float without it.
+        rng : None, int, SeedSequence, BitGenerator or Generator, optional
+            As numpy.random.default_rng takes it.
+        method : {"auto", "table", "rejection", "small-jumps"}, optional
+            See `IncrementLaw.sampler`, which also tells which was taken and why.
+
+        Returns
+        -------
+        float or ndarray
+            The draws, in units of zeta.
+
+        Raises
+        ------
+        ParameterError
+            As `increment`; also if the method does not exist for this law.
+        ConvergenceError
+            If the method cannot be as accurate as promised, or would be too slow.
+
+        Examples
+        --------
+        >>> import levycollapse as lc
+        >>> jumps = lc.TemperedStable(alpha=1.5, lam=3.0, intensity=0.62)
+        >>> jumps.rvs(0.01, size=3, rng=1).shape
+        (3,)
+        """
+        return self.increment(t).rvs(size, rng, method=method)
+
+    @classmethod
+    def fit(cls, x: Any, t: float, *, level: float = 0.95) -> TemperedStableFit:
+        r"""Maximum-likelihood estimates from independent increments.
+
+        Parameters
+        ----------
+        x : array_like
+            Increments over time `t`, at least 20, of any shape; their law has no Gaussian part and mean 0.
+        t : float
+            Time > 0.
+        level : float, optional
+            Coverage of the intervals, in (0, 1).
+
+        Returns
+        -------
+        TemperedStableFit
+            Estimates, intervals and a status. `TemperedStable(fit.alpha, fit.lam, fit.intensity)` is the fitted law.
+
+        Raises
+        ------
+        ParameterError
+            If `x` is not finite, too short or 0 everywhere, or `t` or `level` is out of range.
+
+        Notes
+        -----
+        The intervals are from the observed information, symmetric in logit(alpha/2), log lam and log intensity. Do not
+        rely on them where tempering or jumps hardly show in the data (status AT_BORDER, or intervals of more
+        than a decade): the likelihood is not quadratic there. A Gaussian part in the data is taken for jumps.
+
+        A fit tries 100 to 200 laws, some seconds for 1e4 increments.
+
+        References
+        ----------
+        B. Efron and D. V. Hinkley, Biometrika 65 (1978) 457, for the observed information.
+
+        Examples
+        --------
+        >>> import levycollapse as lc
+        >>> jumps = lc.TemperedStable(alpha=1.2, lam=2.0, intensity=0.5)
+        >>> fit = lc.TemperedStable.fit(jumps.rvs(1.0, size=2000, rng=1), 1.0)
+        >>> fit.status.name, fit.alpha_interval.low < 1.2 < fit.alpha_interval.high
+        ('CONVERGED', True)
+        """
+        increments = checked("x", x, FINITE).ravel()
+        time, coverage = number("t", t, POSITIVE), number("level", level, POSITIVE)
+        if coverage >= 1.0:
+            raise ParameterError(f"level={level!r} must be a number in (0, 1)")
+        return fit(increments, time, coverage)
 
     def _key(self) -> tuple[FloatArray, FloatArray, FloatArray]:
         return self._alpha, self._lam, self._intensity

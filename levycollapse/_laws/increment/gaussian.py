@@ -19,12 +19,12 @@ class Gaussian:
         self.per_unit = 1.0 / math.sqrt(variance)
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """log f, in units of `per_unit`."""
+        """Logarithm of the density in units of `per_unit`."""
         density: FloatArray = -0.5 * x * x - 0.5 * math.log(2.0 * math.pi)
         return density
 
     def log_survival(self, x: FloatArray) -> FloatArray:
-        """log P(X > x)."""
+        """Logarithm of P(X > x)."""
         survival: FloatArray = log_ndtr(-x)
         return survival
 
@@ -34,6 +34,6 @@ class Gaussian:
         return bound
 
     def invert(self, survival: FloatArray, centre: FloatArray) -> FloatArray:
-        """x with P(X > x) = survival."""
+        """Find x with P(X > x) = survival."""
         quantile: FloatArray = -ndtri(survival)
         return quantile

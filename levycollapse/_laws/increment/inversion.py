@@ -11,12 +11,16 @@ from scipy.special import gamma
 
 from ..._checks import FloatArray
 from ..._kernels import pieces as kernels
+from ..._kernels.contour import CAPACITY
 from ..._kernels.symbol import stable_constant, symbol_imaginary
 from ...errors import ConvergenceError, ParameterError
 
 #: Relative error that a value may have: the first where P(X > x) >= FAR, the second beyond.
 TOLERANCE, FAR_TOLERANCE = 1e-10, 1e-9
 LOG_FAR = math.log(1e-15)
+#: The last binade is left out: its end is not a double.
+LARGEST_EXPONENT = 1023
+LARGEST = 2.0**LARGEST_EXPONENT
 #: A binade is cut into at most 2**MOST_CUTS pieces.
 MOST_CUTS = 5
 #: The centre is looked for in at most this many binades below a quarter of the width of the peak. Far below alpha = 1
@@ -68,11 +72,11 @@ class Inversion:
     # -- values ---------------------------------------------------------------------------------------------------
 
     def log_density(self, x: FloatArray) -> FloatArray:
-        """log f in units of `per_unit`, at finite x >= 0 (one-dimensional)."""
+        """Logarithm of the density in units of `per_unit`, at finite x >= 0 (one-dimensional)."""
         return self._one(x, 0)
 
     def log_survival(self, x: FloatArray) -> FloatArray:
-        """log P(X > x)."""
+        """Logarithm of P(X > x)."""
         return self._one(x, 1)
 
     def error(self, x: FloatArray) -> FloatArray:
@@ -83,14 +87,17 @@ class Inversion:
         return out
 
     def invert(self, survival: FloatArray, centre: FloatArray) -> FloatArray:
-        """x with P(X > x) = survival, 0 < survival < 1/2, given also centre = 1 - 2 survival."""
+        """Find x with P(X > x) = survival, 0 < survival < 1/2, given also centre = 1 - 2 survival."""
         out = np.empty(survival.size)
         if not out.size:
             return out
         inverse = self._ordered(math.log(survival.min()))
         worst = kernels.invert(survival, centre, *inverse, self._series, self._errors, out)
+        # Quantiles beyond the largest double.
+        out[np.log(survival) < inverse[2][-1]] = np.inf
         if worst > TOLERANCE:
-            self._refuse_where(self._errors_at(out, 1), np.log(survival), out)
+            finite = np.isfinite(out)
+            self._refuse_where(self._errors_at(out[finite], 1), np.log(survival[finite]), out[finite])
         return out
 
     def _one(self, x: FloatArray, which: int) -> FloatArray:
@@ -119,13 +126,15 @@ class Inversion:
             at = int(np.argmax(bad))
             raise ConvergenceError(
                 f"the law at |x|={x[at] / self.per_unit:.6g} is known only to a relative error of {errors[at]:.2g} "
-                f"({allowed[at]:.0e} is asked; alpha={self.alpha!r}, in units of {1.0 / self.per_unit:.6g}: Gaussian part "
-                f"{self.gauss:.6g}, jumps {self.jump:.6g})"
+                f"({allowed[at]:.0e} is asked; alpha={self.alpha!r}, in units of {1.0 / self.per_unit:.6g}: Gaussian "
+                f"part {self.gauss:.6g}, jumps {self.jump:.6g})"
             )
 
     # -- making pieces --------------------------------------------------------------------------------------------
 
     def _prepare(self, x: FloatArray) -> None:
+        if x.size and x.max() >= LARGEST:
+            raise ConvergenceError(f"|x|={x.max() / self.per_unit:.6g} is too close to the largest double")
         needed = np.zeros(kernels.BINADES, dtype=np.bool_)
         # Below the width of the peak the centre decides which binades there are.
         if self._lowest < kernels.LEAST and x.size and x.min() < self._peak:
@@ -155,7 +164,7 @@ class Inversion:
                 break
         if not best < math.inf:
             raise ConvergenceError(
-                f"the centre of the law needs more than {kernels.CAPACITY} contour nodes (alpha={self.alpha!r}, in "
+                f"the centre of the law needs more than {CAPACITY} contour nodes (alpha={self.alpha!r}, in "
                 f"units of {1.0 / self.per_unit:.6g}: Gaussian part {self.gauss:.6g}, jumps {self.jump:.6g})"
             )
         self._edges = None
@@ -195,7 +204,7 @@ class Inversion:
             return self._edges
         order, edges = [0], [0.0, math.ldexp(1.0, self._lowest)]
         log_edges = [-math.log(2.0), float(self._series[0, 1].sum())]
-        for exponent in range(self._lowest, 1024):
+        for exponent in range(self._lowest, LARGEST_EXPONENT):
             b = exponent - kernels.LEAST
             if self._first[b] < 0:
                 self._make_binade(b)
@@ -218,12 +227,9 @@ class Inversion:
 
         def exponent(log_k: FloatArray) -> FloatArray:
             k = np.exp(log_k)
-            if self.tempered:
-                jumps = symbol_imaginary(k, self.jump / front, index, 1.0)
-            else:
-                jumps = -self.jump * k**index
-            total: FloatArray = jumps - self.gauss * k * k
-            return total
+            stable = -self.jump * k**index
+            jumps: FloatArray = symbol_imaginary(k, self.jump / front, index, 1.0) if self.tempered else stable
+            return jumps - self.gauss * k * k
 
         with np.errstate(over="ignore", under="ignore"):
 

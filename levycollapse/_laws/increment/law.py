@@ -14,8 +14,6 @@ from ..._checks import (
     NON_NEGATIVE,
     POSITIVE,
     STABILITY,
-    FloatArray,
-    as_float_array,
     checked,
     plain,
 )
@@ -23,12 +21,12 @@ from ..._kernels.symbol import symbol_imaginary
 from ...errors import ParameterError
 from .gaussian import Gaussian
 from .inversion import Inversion
+from .samplers import Sampler, choose
+from .symmetric import SymmetricLaw
 from .table import QuantileTable, build_table
 
-PROBABILITY = "a number from 0 to 1"
 
-
-class IncrementLaw:
+class IncrementLaw(SymmetricLaw):
     r"""Law of X = sqrt(2 eta_G dt) N + J_dt: one time step of Gaussian noise and tempered stable jumps.
 
     Its cumulant function is dt (eta_G u\ :sup:`2` + psi(u)), with psi of `TemperedStable.symbol`. The law is
@@ -79,17 +77,16 @@ class IncrementLaw:
     (5.963085226, 0.0)
     """
 
-    __slots__ = ("_alpha", "_core", "_dt", "_eta_G", "_eta_J", "_lam")
+    __slots__ = ("_alpha", "_dt", "_eta_G", "_eta_J", "_lam")
 
     def __init__(self, alpha: float, lam: float, eta_J: float, eta_G: float, dt: float) -> None:
-        self._alpha = _number("alpha", alpha, STABILITY)
-        self._lam = _number("lam", lam, NON_NEGATIVE)
-        self._eta_J = _number("eta_J", eta_J, NON_NEGATIVE)
-        self._eta_G = _number("eta_G", eta_G, NON_NEGATIVE)
-        self._dt = _number("dt", dt, POSITIVE)
+        self._alpha = number("alpha", alpha, STABILITY)
+        self._lam = number("lam", lam, NON_NEGATIVE)
+        self._eta_J = number("eta_J", eta_J, NON_NEGATIVE)
+        self._eta_G = number("eta_G", eta_G, NON_NEGATIVE)
+        self._dt = number("dt", dt, POSITIVE)
         if self._eta_J == 0.0 and self._eta_G == 0.0:
             raise ParameterError("eta_G=0 and eta_J=0: the increment would be 0; one of them must be > 0")
-        self._core: Gaussian | Inversion
         if self._eta_J == 0.0:
             self._core = Gaussian(2.0 * self._eta_G * self._dt)
         else:
@@ -122,130 +119,6 @@ class IncrementLaw:
         """Time step."""
         return self._dt
 
-    # -- density and probabilities --------------------------------------------------------------------------------
-
-    def logpdf(self, x: Any) -> Any:
-        """Logarithm of the density.
-
-        Parameters
-        ----------
-        x : float or array_like
-            Points, in units of zeta; infinite ones are allowed.
-
-        Returns
-        -------
-        float or ndarray
-            log f(x).
-
-        Raises
-        ------
-        ParameterError
-            If `x` has a nan.
-        ConvergenceError
-            If the accuracy of the class cannot be met at a point.
-        """
-        point, shape = _flat("x", x)
-        return _shaped(self._of_distance(np.abs(point), self._core.log_density) + math.log(self._core.per_unit), shape)
-
-    def pdf(self, x: Any) -> Any:
-        """Density at `x`; see `logpdf`."""
-        return _exp(self.logpdf(x))
-
-    def logsf(self, x: Any) -> Any:
-        """Logarithm of the survival probability P(X > x); arguments and errors as in `logpdf`."""
-        point, shape = _flat("x", x)
-        return _shaped(self._log_upper(point), shape)
-
-    def sf(self, x: Any) -> Any:
-        """Survival probability P(X > x); arguments and errors as in `logpdf`."""
-        return _exp(self.logsf(x))
-
-    def logcdf(self, x: Any) -> Any:
-        """Logarithm of the distribution function P(X <= x); arguments and errors as in `logpdf`."""
-        point, shape = _flat("x", x)
-        return _shaped(self._log_upper(-point), shape)
-
-    def cdf(self, x: Any) -> Any:
-        """Distribution function P(X <= x); arguments and errors as in `logpdf`."""
-        return _exp(self.logcdf(x))
-
-    def error(self, x: Any) -> Any:
-        """Estimated relative error of `pdf` and of P(X > |x|) at `x`, the larger of the two.
-
-        Parameters
-        ----------
-        x : float or array_like
-            Finite points.
-
-        Returns
-        -------
-        float or ndarray
-            The estimate, also where it is too large for the other methods.
-        """
-        point = checked("x", x, FINITE)
-        return _shaped(self._core.error(np.abs(point.ravel()) * self._core.per_unit), point.shape)
-
-    def _of_distance(self, distance: FloatArray, function: Any) -> FloatArray:
-        """A logarithm at |x|, -inf at infinity."""
-        with np.errstate(over="ignore", under="ignore"):
-            scaled = distance * self._core.per_unit
-        finite = np.isfinite(scaled)
-        if finite.all():
-            values: FloatArray = function(scaled)
-            return values
-        out = np.full(distance.shape, -np.inf)
-        out[finite] = function(scaled[finite])
-        return out
-
-    def _log_upper(self, point: FloatArray) -> FloatArray:
-        upper = self._of_distance(np.abs(point), self._core.log_survival)
-        left = point < 0.0
-        if left.any():
-            with np.errstate(under="ignore"):
-                upper[left] = np.log1p(-np.exp(upper[left]))
-        return upper
-
-    # -- quantiles ------------------------------------------------------------------------------------------------
-
-    def isf(self, q: Any) -> Any:
-        """Point that is exceeded with probability `q`.
-
-        Parameters
-        ----------
-        q : float or array_like
-            Probabilities, from 0 to 1.
-
-        Returns
-        -------
-        float or ndarray
-            x with P(X > x) = q, so that sf(isf(q)) = q to a relative 1e-10 also in the tail; inf at q = 0.
-
-        Raises
-        ------
-        ParameterError
-            If `q` is not in [0, 1].
-        ConvergenceError
-            As in `logpdf`.
-        """
-        probability, shape = _probability(q)
-        return _shaped(self._upper_quantile(probability), shape)
-
-    def ppf(self, q: Any) -> Any:
-        """Quantile: x with P(X <= x) = q; the mirror image of `isf`."""
-        probability, shape = _probability(q)
-        return _shaped(-self._upper_quantile(probability), shape)
-
-    def _upper_quantile(self, probability: FloatArray) -> FloatArray:
-        upper = probability > 0.5
-        tail = np.where(upper, 1.0 - probability, probability)
-        out = np.where(tail == 0.0, np.inf, 0.0)
-        inside = (tail > 0.0) & (tail < 0.5)
-        if inside.any():
-            # 1 - 2q and 2q - 1 are exact where they are small.
-            centre = np.abs(1.0 - 2.0 * probability[inside])
-            out[inside] = self._core.invert(tail[inside], centre) / self._core.per_unit
-        return np.where(upper, -out, out)
-
     # -- draws ----------------------------------------------------------------------------------------------------
 
     def table(self, tolerance: float = 1e-9) -> QuantileTable:
@@ -266,7 +139,69 @@ class IncrementLaw:
         ConvergenceError
             If the law or its table cannot be that accurate.
         """
-        return _table(self, _number("tolerance", tolerance, POSITIVE))
+        return _table(self, number("tolerance", tolerance, POSITIVE))
+
+    def sampler(self, method: str = "auto", *, tolerance: float | None = None, cutoff: float | None = None) -> Sampler:
+        """Prepare a way to draw.
+
+        Parameters
+        ----------
+        method : {"auto", "table", "rejection", "small-jumps"}, optional
+            "table" inverts `table`. "rejection" is exact, for alpha < 1 or lam = 0. "small-jumps" adds the jumps above
+            a cutoff to a Gaussian (Asmussen & Rosinski), which is approximate. "auto" takes the table, and where
+            that cannot be made, rejection.
+        tolerance : float, optional
+            For a table, the largest relative error of the survival probability (1e-9). For "small-jumps", the largest
+            error of the fourth cumulant, as a share of it and in units of the Gaussian's variance squared (0.01).
+        cutoff : float, optional
+            For "small-jumps"; by default the largest that the tolerance allows.
+
+        Returns
+        -------
+        Sampler
+            With `method`, `reason` and `error`, and its own `rvs`.
+
+        Raises
+        ------
+        ParameterError
+            If the method does not exist for this law.
+        ConvergenceError
+            If the method cannot be as accurate as asked, or would be too slow.
+
+        Examples
+        --------
+        >>> from levycollapse._laws.increment import IncrementLaw
+        >>> law = IncrementLaw(alpha=0.7, lam=3.0, eta_J=0.62, eta_G=0.0, dt=0.01)
+        >>> sampler = law.sampler()
+        >>> sampler.method, sampler.error < 1e-9
+        ('table', True)
+        """
+        limit = None if tolerance is None else number("tolerance", tolerance, POSITIVE)
+        return choose(self, method, limit, cutoff)
+
+    def rvs(self, size: Any = None, rng: Any = None, *, method: str = "auto") -> Any:
+        """Draw independent increments.
+
+        Parameters
+        ----------
+        size : int or tuple of int, optional
+            Shape; a single float without it.
+        rng : None, int, SeedSequence, BitGenerator or Generator, optional
+            As numpy.random.default_rng takes it.
+        method : str, optional
+            As in `sampler`.
+
+        Returns
+        -------
+        float or ndarray
+            The draws, in units of zeta.
+
+        Raises
+        ------
+        ParameterError, ConvergenceError
+            As in `sampler`.
+        """
+        return self.sampler(method).rvs(size, rng)
 
     # -- transforms and moments -----------------------------------------------------------------------------------
 
@@ -347,31 +282,9 @@ def _table(law: IncrementLaw, tolerance: float) -> QuantileTable:
     return build_table(law._core, tolerance)
 
 
-def _number(name: str, value: Any, rule: Any) -> float:
+def number(name: str, value: Any, rule: Any) -> float:
+    """Check a parameter that must be a single number."""
     array = checked(name, value, rule)
     if array.ndim:
         raise ParameterError(f"{name} has shape {array.shape}: the law of an increment takes single numbers")
     return float(array)
-
-
-def _flat(name: str, value: Any) -> tuple[FloatArray, tuple[int, ...]]:
-    array = as_float_array(name, value)
-    if np.isnan(array).any():
-        raise ParameterError(f"{name} has a nan")
-    return array.ravel(), array.shape
-
-
-def _probability(value: Any) -> tuple[FloatArray, tuple[int, ...]]:
-    array = as_float_array("q", value, PROBABILITY)
-    if not ((array >= 0.0) & (array <= 1.0)).all():
-        raise ParameterError(f"q must be {PROBABILITY} everywhere")
-    return array.ravel(), array.shape
-
-
-def _shaped(values: FloatArray, shape: tuple[int, ...]) -> Any:
-    return plain(values.reshape(shape))
-
-
-def _exp(logarithm: Any) -> Any:
-    with np.errstate(under="ignore"):
-        return plain(np.exp(logarithm))

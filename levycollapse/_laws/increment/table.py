@@ -67,11 +67,14 @@ class Quantiles(Protocol):
 
     per_unit: float
 
-    def log_survival(self, x: FloatArray) -> FloatArray: ...  # noqa: D102
+    def log_survival(self, x: FloatArray) -> FloatArray:
+        """Logarithm of P(X > x)."""
 
-    def invert(self, survival: FloatArray, centre: FloatArray) -> FloatArray: ...  # noqa: D102
+    def invert(self, survival: FloatArray, centre: FloatArray) -> FloatArray:
+        """Find x from P(X > x)."""
 
-    def error(self, x: FloatArray) -> FloatArray: ...  # noqa: D102
+    def error(self, x: FloatArray) -> FloatArray:
+        """Relative error of P(X > x)."""
 
 
 def build_table(law: Quantiles, tolerance: float) -> QuantileTable:
