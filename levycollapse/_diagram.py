@@ -77,7 +77,7 @@ def phase_diagram(
     >>> dict(diagram.sizes)
     {'eta_J': 5, 'alpha': 3}
     >>> diagram.threshold.values.round(4)
-    array([0.6588, 0.5049, 0.2064])
+    array([0.5839, 0.5049, 0.2064])
     """
     choice("quantity", quantity, QUANTITIES)
     given = {"kappa": kappa, "eta_G": eta_G, "eta_J": eta_J, "alpha": alpha, "lam": lam}

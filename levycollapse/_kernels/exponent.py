@@ -14,10 +14,12 @@ from __future__ import annotations
 import math
 
 from ._jit import elementwise, elementwise_many, scalar
+from .gamma import gamma
 from .symbol import (
     SERIES_BELOW,
     psi,
     quotient,
+    quotient_at_half,
     reduced,
     reduced_index_derivative,
     reduced_over_square,
@@ -166,7 +168,7 @@ def root_above_half(g, j, a, excess, excess_half, slope_half):
 @scalar
 def reduced_parameters(kappa, eta_G, eta_J, alpha, lam):
     """(g, j) of the module's equation, for eta_J > 0 and lam > 0."""
-    return eta_G * lam / kappa, eta_J * math.gamma(2.0 - alpha) * lam ** (alpha - 1.0) / kappa
+    return eta_G * lam / kappa, eta_J * gamma(2.0 - alpha) * lam ** (alpha - 1.0) / kappa
 
 
 @scalar
@@ -188,7 +190,7 @@ def root(kappa, eta_G, eta_J, alpha, lam):
     g, j = reduced_parameters(kappa, eta_G, eta_J, alpha, lam)
     if not g + j < 1e150:
         # The root is so far below lam that the quadratic of THEORY 3 is exact; its own scale may still be finite.
-        beta = kappa / (eta_G + eta_J * math.gamma(2.0 - alpha) * lam ** (alpha - 2.0))
+        beta = kappa / (eta_G + eta_J * gamma(2.0 - alpha) * lam ** (alpha - 2.0))
         if not beta > 0.0:
             return math.nan, math.nan, math.nan, UNREPRESENTABLE, 0
         return beta, lam - beta, ROUNDING, ROOT, 0
@@ -197,7 +199,7 @@ def root(kappa, eta_G, eta_J, alpha, lam):
         return math.nan, math.nan, math.nan, BELOW_THRESHOLD, 0
     if excess <= EQUAL:
         return lam, 0.0, ROUNDING, AT_THRESHOLD, 0
-    q, slope, _ = quotient(0.5, 0.5, alpha)
+    q, slope, _ = quotient_at_half(alpha)
     excess_half = 0.5 * g + j * q - 1.0
     if excess_half >= 0.0:
         x, evaluations = root_below_half(g, j, alpha)
@@ -245,10 +247,10 @@ def intensity(beta, kappa, eta_G, alpha, lam):
     if beta > lam:
         return math.nan
     x = beta / lam
-    gamma = math.gamma(2.0 - alpha)
+    factor = gamma(2.0 - alpha)
     if x < SERIES_BELOW:
-        return room / beta * lam ** (2.0 - alpha) / (gamma * reduced_over_square(x, alpha))
-    return room * beta * lam**-alpha / (gamma * reduced(x, (lam - beta) / lam, alpha))
+        return room / beta * lam ** (2.0 - alpha) / (factor * reduced_over_square(x, alpha))
+    return room * beta * lam**-alpha / (factor * reduced(x, (lam - beta) / lam, alpha))
 
 
 @elementwise("float64(float64,float64,float64,float64,float64)")
@@ -310,7 +312,7 @@ def derivatives(kappa, eta_G, eta_J, alpha, lam):
             # Phi'(lam) is infinite: seen from above threshold, only lam itself moves the root.
             return 0.0, 0.0, 0.0, 0.0, 1.0
         psi_J = psi(lam, 1.0, alpha, lam)
-        jump_scale = math.gamma(2.0 - alpha) * lam ** (alpha - 1.0)
+        jump_scale = gamma(2.0 - alpha) * lam ** (alpha - 1.0)
         e = alpha - 1.0
         slope = 2.0 * eta_G * lam + eta_J * jump_scale * 2.0**e / e - kappa
         d_psi_alpha = eta_J * jump_scale * lam * reduced_index_derivative(1.0, 0.0, alpha)

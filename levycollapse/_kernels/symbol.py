@@ -19,8 +19,11 @@ from __future__ import annotations
 import math
 
 from ._jit import elementwise, scalar
+from .gamma import gamma
 
 LOG2 = math.log(2.0)
+LOG_HALF = math.log(0.5)
+LOG_THREE_HALVES = math.log(1.5)
 SERIES_BELOW = 0.25
 #: Below this |a|, expm1(a t)/a equals t to rounding for every |t| < 1e5; it also avoids subnormal a.
 TINY_INDEX = 1e-150
@@ -90,9 +93,22 @@ def quotient(x, y, a):
             slope += (2 * n - 1) * term
             curvature += (2 * n - 1) * (2 * n - 2) * term
         return x * q, slope, curvature / x
-    b = math.log1p(x)
     p = 1.0 + x
-    ell = log_of_gap(x, y)
+    # log1p(x) from log(p) and the rounding of p: half the time of log1p.
+    b = math.log(p) + (x - (p - 1.0)) / p
+    return quotient_from_logarithms(x, y, a, b, log_of_gap(x, y))
+
+
+@scalar
+def quotient_at_half(a):
+    """The quotient and its derivatives at x = 1/2, whose logarithms are constants."""
+    return quotient_from_logarithms(0.5, 0.5, a, LOG_THREE_HALVES, LOG_HALF)
+
+
+@scalar
+def quotient_from_logarithms(x, y, a, b, ell):
+    """The quotient for x >= 1/4, given b = log(1 + x) and ell = log(1 - x)."""
+    p = 1.0 + x
     if a >= 0.5:
         e = a - 1.0
         if e == 0.0:
@@ -189,8 +205,8 @@ def psi(s, eta_J, alpha, lam):
     x = s / lam
     if x < SERIES_BELOW:
         # s**2 lam**(alpha-2), in an order in which neither factor underflows on its own.
-        return eta_J * math.gamma(2.0 - alpha) * (x * lam ** (0.5 * alpha)) ** 2 * reduced_over_square(x, alpha)
-    return eta_J * math.gamma(2.0 - alpha) * lam**alpha * reduced(x, (lam - s) / lam, alpha)
+        return eta_J * gamma(2.0 - alpha) * (x * lam ** (0.5 * alpha)) ** 2 * reduced_over_square(x, alpha)
+    return eta_J * gamma(2.0 - alpha) * lam**alpha * reduced(x, (lam - s) / lam, alpha)
 
 
 @scalar
@@ -211,10 +227,10 @@ def psi_imaginary(k, eta_J, alpha, lam):
             term *= -square * (2 * n - alpha) * (2 * n + 1 - alpha) / ((2 * n + 1) * (2 * n + 2))
             total += term
             n += 1
-        return -eta_J * math.gamma(2.0 - alpha) * (x * lam ** (0.5 * alpha)) ** 2 * total
+        return -eta_J * gamma(2.0 - alpha) * (x * lam ** (0.5 * alpha)) ** 2 * total
     theta = math.atan2(k, lam)
     log_modulus = 0.5 * math.log1p(x * x) if x < 1e8 else math.log(x)
-    front = 2.0 * eta_J * math.gamma(2.0 - alpha)
+    front = 2.0 * eta_J * gamma(2.0 - alpha)
     if alpha < 0.5:
         half = math.sin(0.5 * alpha * theta)
         if alpha < TINY_INDEX:

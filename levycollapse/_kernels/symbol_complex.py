@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ._jit import elementwise_many, scalar
+from .gamma import gamma
 from .symbol import SERIES_BELOW, TINY_INDEX, psi, psi_imaginary
 
 
@@ -59,7 +60,7 @@ def psi_complex(s, eta_J, alpha, lam):
     if s.real == 0.0:
         return complex(psi_imaginary(s.imag, eta_J, alpha, lam), 0.0)
     h = reduced_complex(s / lam, (lam - s) / lam, alpha)
-    return eta_J * math.gamma(2.0 - alpha) * lam**alpha * h
+    return eta_J * gamma(2.0 - alpha) * lam**alpha * h
 
 
 @elementwise_many("void(float64,float64,float64,float64,float64,float64[:],float64[:])", "(),(),(),(),()->(),()")

@@ -115,13 +115,10 @@ def _array_form(f: Callable[[Any], Any], compiled: Any) -> Callable[[FloatArray]
     probe = np.array([-1.5, 0.25, 0.5])
     one_by_one = compiled if compiled is not None else f
     try:
-        direct = np.asarray(f(probe), dtype=float)
-        takes_arrays = direct.shape in ((3,), ())
-        if takes_arrays:
+        with np.errstate(all="ignore"):
+            direct = np.broadcast_to(np.asarray(f(probe), dtype=float), probe.shape)
             single = np.array([float(one_by_one(z)) for z in probe])
-            takes_arrays = bool(
-                np.allclose(np.broadcast_to(direct, (3,)), single, rtol=1e-9, atol=1e-12, equal_nan=True)
-            )
+        takes_arrays = bool(np.allclose(direct, single, rtol=1e-9, atol=1e-12, equal_nan=True))
     except Exception:  # whatever a user's function raises on an array, it may still work on numbers
         takes_arrays = False
     if takes_arrays:
@@ -131,7 +128,8 @@ def _array_form(f: Callable[[Any], Any], compiled: Any) -> Callable[[FloatArray]
         return np.array([one_by_one(value) for value in np.ravel(z).tolist()], dtype=float).reshape(np.shape(z))
 
     try:
-        looped(probe)
+        with np.errstate(all="ignore"):
+            looped(probe)
     except Exception as error:
         raise ParameterError(f"f fails at zeta=-1.5: {type(error).__name__}: {error}") from error
     return looped
@@ -139,8 +137,13 @@ def _array_form(f: Callable[[Any], Any], compiled: Any) -> Callable[[FloatArray]
 
 def _plateau(name: str, given: float | None, evaluate: Callable[[FloatArray], FloatArray], side: float) -> float:
     """The inward plateau on one side: F(-inf) on the left, -F(+inf) on the right."""
-    with np.errstate(all="ignore"):
-        inward = -side * evaluate(side * FAR)
+    try:
+        with np.errstate(all="ignore"):
+            inward = -side * evaluate(side * FAR)
+    except ArithmeticError as error:
+        raise ParameterError(
+            f"f fails for zeta as far as {side * FAR[-1]:g} ({type(error).__name__}: {error}); it must return inf there"
+        ) from error
     if np.isnan(inward).any():
         at = side * FAR[np.isnan(inward)][0]
         raise ParameterError(f"f(zeta={at:g}) is nan; the drift must have a value, or an infinite one, everywhere")
@@ -163,8 +166,9 @@ def _plateau(name: str, given: float | None, evaluate: Callable[[FloatArray], Fl
     last = inward[-4:]
     if np.all(np.abs(np.diff(last)) <= SETTLED * np.abs(last[1:])):
         return end
-    if end > 0 and np.all(inward[-4:] >= GROWING * inward[-5:-1]):
-        return np.inf
+    size = np.abs(inward[-5:])
+    if np.all(size[1:] >= GROWING * size[:-1]) and np.all(inward[-5:] * end > 0):
+        return np.inf if end > 0 else -np.inf
     raise ParameterError(
         f"the plateau on the {name} cannot be read off f: its inward value at zeta={side * FAR[-1]:g} is {end!r} and "
         f"has not settled; give {name}="

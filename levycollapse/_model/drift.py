@@ -202,7 +202,7 @@ class SaturatingDrift(Drift):
             rising / (self._kappa_right + self._kappa * small),
             -rising / (self._kappa_right * small + self._kappa),
         )
-        return plain(force)
+        return plain(force + 0.0)  # no negative zero at the center
 
     def flow(self, zeta: Any, t: Any) -> Any:
         """Exact flow of the drift over a time `t`.

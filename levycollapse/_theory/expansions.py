@@ -41,7 +41,7 @@ def small_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any, *, 
     --------
     >>> import levycollapse as lc
     >>> round(lc.small_exponent(kappa=1.0, eta_G=0.1, eta_J=20.0, alpha=1.5, lam=3.0), 8)
-    0.04862954
+    0.04862189
     """
     choice("order", order, (1, 2, 3))
     kappa, eta_G, eta_J, alpha, lam = model_arrays(kappa=kappa, eta_G=eta_G, eta_J=eta_J, alpha=alpha, lam=lam)
@@ -77,7 +77,8 @@ def near_threshold_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam:
     order : {1, 2}, optional
         1 keeps the larger of the two terms: d = Delta/P for alpha > 1, d = (Delta/(eta_J |Gamma(-alpha)|))**(1/alpha)
         for alpha < 1, d = Delta/(eta_J log(eta_J/Delta)) at alpha = 1. 2 solves the equation above, which at alpha = 1
-        is the Lambert W form, so that the error is O(d**2) for every alpha. Near alpha = 1 order 1 is poor (41% of d
+        is the Lambert W form, so that the error is O(d**2) for every alpha. (`symbolic.near_threshold_series` counts
+        explicit terms instead and has them to any order.) Near alpha = 1 order 1 is poor (41% of d
         at alpha = 1, 1e-4 above threshold).
 
     Returns
@@ -100,7 +101,7 @@ def near_threshold_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam:
     >>> import levycollapse as lc
     >>> eta_J = 1.01 * lc.jump_threshold(kappa=1.0, eta_G=0.1, alpha=1.0, lam=3.0)
     >>> round(lc.near_threshold_exponent(kappa=1.0, eta_G=0.1, eta_J=eta_J, alpha=1.0, lam=3.0), 4)
-    2.9882
+    2.9943
     """
     choice("order", order, (1, 2))
     arrays = model_arrays(kappa=kappa, eta_G=eta_G, eta_J=eta_J, alpha=alpha, lam=lam)

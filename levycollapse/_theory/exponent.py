@@ -176,7 +176,7 @@ def spectral_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any) 
     >>> round(lc.spectral_exponent(kappa=1.0, eta_G=0.1, eta_J=0.62, alpha=1.5, lam=3.0), 12)
     1.345967331404
     >>> lc.spectral_exponent(kappa=1.0, eta_G=0.1, eta_J=[0.1, 2.0], alpha=1.5, lam=3.0).round(6)
-    array([     nan, 0.442698])
+    array([    nan, 0.46517])
     """
     arrays = model_arrays(kappa=kappa, eta_G=eta_G, eta_J=eta_J, alpha=alpha, lam=lam)
     beta = kernels.exponent(*arrays)
@@ -405,7 +405,7 @@ def exponent_sensitivities(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: 
     >>> import levycollapse as lc
     >>> slopes = lc.exponent_sensitivities(kappa=1.0, eta_G=0.1, eta_J=0.62, alpha=1.5, lam=3.0)
     >>> round(slopes.kappa, 9), round(slopes.eta_J, 9)
-    (1.201116617, -1.679103953)
+    (1.313901954, -1.833959747)
     """
     arrays = model_arrays(kappa=kappa, eta_G=eta_G, eta_J=eta_J, alpha=alpha, lam=lam)
     return ExponentSensitivities(*(plain(d) for d in kernels.sensitivities(*arrays)))

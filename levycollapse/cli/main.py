@@ -9,6 +9,9 @@ import typer
 from ..errors import ConvergenceError, ParameterError
 from . import diagram, theory
 
+#: The exit code into which typer turns a keyboard interrupt.
+INTERRUPTED = 130
+
 app = typer.Typer(
     name="levycollapse",
     help="Heavy-tailed learning dynamics of gated recurrent networks.",
@@ -64,8 +67,8 @@ def _run(arguments: list[str] | None) -> int:
         return 1
     except OSError as error:
         return _fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
-    except (KeyboardInterrupt, typer.Abort):
-        return _fail("interrupted; nothing was written", code=130)
+    if code == INTERRUPTED:
+        return _fail("interrupted; nothing was written", code=INTERRUPTED)
     return code if isinstance(code, int) else 0
 
 

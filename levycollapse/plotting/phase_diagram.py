@@ -71,7 +71,7 @@ def plot_phase_diagram(diagram: xr.Dataset, ax: Axes | None = None) -> Axes:
     ... )
     >>> ax = lc.plotting.plot_phase_diagram(diagram)
     >>> ax.get_ylabel()
-    'jump intensity $\\\\eta_J$'
+    'jump intensity $\\eta_J$'
     """
     quantity = next((name for name in ("beta", "tail_rate") if name in diagram), None)
     if quantity is None or "threshold" not in diagram:

@@ -51,8 +51,8 @@ def new_axes(**figure_options: Any) -> Axes:
     Examples
     --------
     >>> import levycollapse as lc
-    >>> lc.plotting.new_axes(figsize=(3, 2)).get_xlim()
-    (0.0, 1.0)
+    >>> lc.plotting.new_axes(figsize=(3, 2)).get_xscale()
+    'linear'
     """
     axes: Axes = Figure(**figure_options).add_subplot()
     return axes

@@ -62,7 +62,7 @@ def moment_identity(drift: Any = sym.drift, s: Any = sym.s, *, alpha: Any = sym.
 
     Parameters
     ----------
-    drift, s, alpha
+    drift, s, alpha : sympy.Expr or number, optional
         As in `generator_on_exponential`.
 
     Returns

@@ -51,7 +51,7 @@ def test_five_parameter_functions(function, name, value, message):
 
 @pytest.mark.parametrize("function", FIVE)
 def test_no_noise(function):
-    with pytest.raises(lc.ParameterError, match="eta_G=0 and eta_J=0.*without noise"):
+    with pytest.raises(lc.ParameterError, match=r"eta_G=0 and eta_J=0.*without noise"):
         function(**{**REFERENCE, "eta_G": 0.0, "eta_J": 0.0})
 
 

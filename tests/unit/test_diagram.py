@@ -59,9 +59,7 @@ def test_boundary_curves_satisfy_their_equations(pair):
 
 def test_two_branches_in_lam():
     """For alpha < 1 the threshold is crossed twice in lam: Phi(lam)/lam is convex."""
-    data = lc.phase_diagram(
-        kappa=1.0, eta_G=0.05, eta_J=0.3, alpha=np.array([0.3, 1.4]), lam=np.geomspace(0.1, 40, 60)
-    )
+    data = lc.phase_diagram(kappa=1.0, eta_G=0.05, eta_J=0.3, alpha=np.array([0.3, 1.4]), lam=np.geomspace(0.1, 40, 60))
     threshold = data["threshold"].values
     assert np.isfinite(threshold[0]).all()
     assert threshold[0, 0] < threshold[0, 1]

@@ -81,10 +81,10 @@ def test_plateaus_are_found(function, left, right):
 
 def test_given_plateaus_are_checked():
     slow = lambda z: -np.sign(z) * np.log1p(np.abs(z))  # noqa: E731
-    with pytest.raises(lc.ParameterError, match="plateau on the left cannot be read off f.*give left="):
+    with pytest.raises(lc.ParameterError, match=r"plateau on the left cannot be read off f.*give left="):
         Drift.from_callable(slow)
     assert Drift.from_callable(slow, left=math.inf, right=math.inf).left == math.inf
-    with pytest.raises(lc.ParameterError, match="left=2.0 contradicts f"):
+    with pytest.raises(lc.ParameterError, match=r"left=2\.0 contradicts f"):
         Drift.from_callable(np.tanh, left=2.0)
     with pytest.raises(lc.ParameterError, match="right=inf contradicts f"):
         Drift.from_callable(lambda z: -np.tanh(z), right=math.inf)

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import levycollapse as lc
-from tests import twin
 
 NAMES = ("kappa", "eta_G", "eta_J", "alpha", "lam")
 

@@ -1,0 +1,87 @@
+"""Validate the docstring of every public name, method and property against numpydoc; run by `make lint`."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+
+from numpydoc.validate import validate
+
+import levycollapse as lc
+
+#: Left to taste: descriptions that start with a symbol, extended summaries, See Also and its descriptions, where the closing quotes stand, and examples
+#: (which the tests ask of every public function and run).
+IGNORED = {
+    "ES01",
+    "SA01",
+    "SA04",
+    "EX01",
+    "GL01",
+    "GL02",
+    "GL03",
+    "RT02",
+    "RT03",
+    "PR06",
+    "PR08",
+    "RT04",
+    "SS05",
+    "SS06",
+}
+
+
+def public_paths():
+    for name in lc.__all__:
+        item = getattr(lc, name)
+        if inspect.ismodule(item):
+            yield from (f"levycollapse.{name}.{inner}" for inner in item.__all__)
+        else:
+            yield f"levycollapse.{name}"
+
+
+def members(path):
+    item = resolve(path)
+    if not inspect.isclass(item) or issubclass(item, (Exception, int, tuple)):
+        return
+    for name, member in vars(item).items():
+        if not name.startswith("_") and (callable(getattr(item, name)) or isinstance(member, property)):
+            yield f"{path}.{name}"
+
+
+def resolve(path):
+    item = lc
+    for part in path.split(".")[1:]:
+        item = getattr(item, part)
+    return item
+
+
+def documented(path):
+    """Whether the item is of a kind that carries a docstring of its own."""
+    item = resolve(path)
+    return callable(item) or isinstance(item, property)
+
+
+def main() -> int:
+    problems = 0
+    for path in public_paths():
+        for target in [path, *members(path)]:
+            if not documented(target):
+                continue
+            ignored = IGNORED | ({"PR01"} if inspect.isclass(resolve(target)) and path_is_result(target) else set())
+            if isinstance(resolve(target), property):
+                ignored = ignored | {"PR01", "RT01"}
+            for code, message in validate(target)["errors"]:
+                if code not in ignored:
+                    print(f"{target}: {code} {message}")
+                    problems += 1
+    print(f"{problems} problems in the public docstrings")
+    return 1 if problems else 0
+
+
+def path_is_result(path):
+    """Results (dataclasses, named tuples, enumerations, exceptions) are made by the package: attributes suffice."""
+    item = resolve(path)
+    return hasattr(item, "__dataclass_fields__") or issubclass(item, (Exception, int, tuple))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
