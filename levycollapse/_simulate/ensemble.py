@@ -18,7 +18,7 @@ from .._kernels.paths import BLOCK, advance, advance_custom, increments
 from .._kernels.streams import stream_key
 from .._model.collapse_model import CollapseModel
 from ..errors import NonFiniteStateError, ParameterError, SlowDriftWarning
-from .observers import Observer
+from .observers import KINDS, Observer
 from .record import Record, model_record, observed
 from .schemes import SCHEMES, Plan, plan, scalar_parameters, warn_if_steep
 
@@ -154,7 +154,8 @@ def simulate(
         Store the states after every so many steps. The start and the end are always stored, and only they by default.
     observe : Observer or sequence of Observer, optional
         `Histogram`, `Moments`, `TimescaleMoments`: accumulated along the way, in place, when the run has succeeded.
-        When continuing, those of the earlier result go on if none are given.
+        When continuing, those of the earlier result go on if none are given. An `Observer` of your own works too, but
+        is not kept in the result.
     paths : array_like of int, optional
         Simulate only these paths of the ensemble. They are the same, bit for bit, as among all.
     continue_from : xarray.Dataset, optional
@@ -288,7 +289,7 @@ def simulate(
         scheme=scheme,
         n_paths=size,
         model=about,
-        observed=[watcher.to_dict() for watcher in watchers],
+        observed=[watcher.to_dict() for watcher in watchers if watcher.kind in KINDS],
     )
     return xr.Dataset(
         {

@@ -27,11 +27,30 @@ class Observer(ABC):
     after : float, optional
         Only later than this time (burn-in).
 
+    Raises
+    ------
+    ParameterError
+        If `every` is not an integer >= 1 or `after` is negative.
+
+    See Also
+    --------
+    levycollapse.simulate : Takes observers as `observe`.
+    levycollapse.observed : Gives them back from a result.
+
     Notes
     -----
     All paths and all times looked at are pooled. Accumulation is exact, so that the result does not depend on the
-    number of threads, on the order, or on how a run was cut into pieces. A subclass defines the members below; it can
-    then be handed to `simulate`.
+    number of threads, on the order, or on how a run was cut into pieces. A subclass sets `kind`, extends `_settings`
+    by the other arguments of its constructor, and defines `count`, `_take`, `_absorb`, `_state` and `_restore`.
+
+    Examples
+    --------
+    >>> import levycollapse as lc
+    >>> first, second = lc.Moments(orders=[1]), lc.Moments(orders=[1])
+    >>> first.update([1.0, 2.0])
+    >>> second.update([6.0])
+    >>> first.merge(second).values
+    array([3.])
     """
 
     kind: ClassVar[str]
@@ -47,34 +66,71 @@ class Observer(ABC):
     def count(self) -> int:
         """Number of values seen."""
 
-    @abstractmethod
-    def update(self, zeta: FloatArray) -> None:
-        """Take in finite values, an array of any shape."""
+    def _settings(self) -> dict[str, Any]:
+        """Arguments of the constructor, in types that strict JSON has."""
+        return {"every": self.every, "after": self.after}
 
     @abstractmethod
-    def add(self, other: Self) -> None:
-        """Take in what another observer of the same kind and settings has seen."""
+    def _take(self, zeta: FloatArray) -> None:
+        """Take in finite values."""
 
     @abstractmethod
+    def _absorb(self, other: Self) -> None:
+        """Take in what another observer with the same settings has seen."""
+
+    @abstractmethod
+    def _state(self) -> dict[str, Any]:
+        """What was seen, in types that strict JSON has."""
+
+    @abstractmethod
+    def _restore(self, state: dict[str, Any]) -> None:
+        """Inverse of `_state`, on an empty observer."""
+
+    def update(self, zeta: Any) -> None:
+        """Take in values.
+
+        Parameters
+        ----------
+        zeta : array_like
+            Finite values of any shape; `simulate` hands over arrays of shape (times, paths).
+        """
+        self._take(np.asarray(zeta, dtype=float))
+
     def fresh(self) -> Self:
-        """Return an empty observer with the same settings."""
+        """Make an empty observer with the same settings.
 
-    @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, in types that strict JSON has."""
+        Returns
+        -------
+        Observer
+            It has seen nothing.
+        """
+        return type(self)(**self._settings())
 
-    @classmethod
-    @abstractmethod
-    def from_dict(cls, record: dict[str, Any]) -> Self:
-        """Inverse of `to_dict`."""
-
-    def merge(self, other: Self) -> Self:
-        """Return a new observer that has seen what both have.
+    def add(self, other: Self) -> None:
+        """Take in what another observer has seen.
 
         Parameters
         ----------
         other : Observer
             One of the same kind and settings, from other paths, other times or another process.
+
+        Raises
+        ------
+        ParameterError
+            If kinds or settings differ.
+        """
+        mine, theirs = (self.kind, self._settings()), (other.kind, other._settings())
+        if mine != theirs:
+            raise ParameterError(f"observers with different settings cannot merge: {mine} and {theirs}")
+        self._absorb(other)
+
+    def merge(self, other: Self) -> Self:
+        """Make an observer that has seen what both have.
+
+        Parameters
+        ----------
+        other : Observer
+            As in `add`.
 
         Returns
         -------
@@ -91,13 +147,33 @@ class Observer(ABC):
         merged.add(other)
         return merged
 
-    def _settings(self) -> dict[str, Any]:
-        return {"kind": self.kind, "every": self.every, "after": self.after}
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in types that strict JSON has.
 
-    def _same_settings(self, other: Observer) -> None:
-        mine, theirs = self._settings(), other._settings()
-        if mine != theirs:
-            raise ParameterError(f"observers with different settings cannot merge: {mine} and {theirs}")
+        Returns
+        -------
+        dict
+            Kind, settings and what was seen.
+        """
+        return {"kind": self.kind, "settings": self._settings(), "state": self._state()}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> Self:
+        """Make an observer again from `to_dict`.
+
+        Parameters
+        ----------
+        record : dict
+            What `to_dict` gave.
+
+        Returns
+        -------
+        Observer
+            An equal observer.
+        """
+        observer = cls(**record["settings"])
+        observer._restore(record["state"])
+        return observer
 
 
 class Histogram(Observer):
@@ -107,16 +183,21 @@ class Histogram(Observer):
     ----------
     edges : array_like
         Increasing edges of the cells; a cell contains its left edge.
-    every, after
+    every : int, optional
+        As in `Observer`.
+    after : float, optional
         As in `Observer`.
 
     Attributes
     ----------
     edges : ndarray, shape (n + 1,)
+        The edges.
     counts : ndarray of int64, shape (n,)
         Values in each cell.
     below, above : int
         Values left of the first edge, and at or right of the last.
+    density : ndarray, shape (n,)
+        The counts as a density of zeta: divided by the width of the cell and by the number of all values seen.
 
     Raises
     ------
@@ -161,37 +242,25 @@ class Histogram(Observer):
         """Number of values seen."""
         return int(self._counts.sum())
 
+    @property
     def density(self) -> FloatArray:
-        """Counts as a density of zeta: divided by the width of the cell and the number of values seen."""
-        density: FloatArray = self.counts / (np.diff(self.edges) * max(self.count, 1))
-        return density
-
-    def update(self, zeta: Any) -> None:
-        """Take in finite values; see `Observer`."""
-        count_cells(np.asarray(zeta, dtype=float).ravel(), self.edges, self._counts)
-
-    def add(self, other: Self) -> None:
-        """Take in what another histogram has seen; see `Observer`."""
-        self._same_settings(other)
-        self._counts += other._counts
-
-    def fresh(self) -> Self:
-        """Return an empty histogram with the same settings."""
-        return type(self)(self.edges, every=self.every, after=self.after)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, in types that strict JSON has."""
-        return {**self._settings(), "counts": self._counts.tolist()}
-
-    @classmethod
-    def from_dict(cls, record: dict[str, Any]) -> Self:
-        """Inverse of `to_dict`."""
-        histogram = cls(record["edges"], every=record["every"], after=record["after"])
-        histogram._counts[:] = record["counts"]
-        return histogram
+        """Counts as a density of zeta; nan before anything was seen."""
+        return np.asarray(self.counts / (np.diff(self.edges) * (self.count or np.nan)))
 
     def _settings(self) -> dict[str, Any]:
         return {**super()._settings(), "edges": self.edges.tolist()}
+
+    def _take(self, zeta: FloatArray) -> None:
+        count_cells(zeta.ravel(), self.edges, self._counts)
+
+    def _absorb(self, other: Self) -> None:
+        self._counts += other._counts
+
+    def _state(self) -> dict[str, Any]:
+        return {"counts": self._counts.tolist()}
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self._counts[:] = state["counts"]
 
 
 class Moments(Observer):
@@ -203,12 +272,15 @@ class Moments(Observer):
         Orders k >= 1.
     about : float, optional
         Origin.
-    every, after
+    every : int, optional
+        As in `Observer`.
+    after : float, optional
         As in `Observer`.
 
     Attributes
     ----------
     orders : tuple
+        The orders.
     values : ndarray
         The moments, each the exactly rounded mean of the rounded powers; nan before anything was seen.
 
@@ -249,9 +321,8 @@ class Moments(Observer):
     def _summands(self, zeta: FloatArray, order: Any) -> FloatArray:
         centered = zeta - self.about
         power = centered.copy()
-        with np.errstate(over="ignore"):
-            for _ in range(order - 1):
-                power *= centered
+        for _ in range(order - 1):
+            power *= centered
         return power
 
     @property
@@ -266,53 +337,41 @@ class Moments(Observer):
             return np.full(len(self.orders), np.nan)
         return np.array([float(Fraction(total, self._count << 1074)) for total in self._totals()])
 
-    def update(self, zeta: Any) -> None:
-        """Take in finite values; see `Observer`."""
-        flat = np.asarray(zeta, dtype=float).ravel()
+    def _settings(self) -> dict[str, Any]:
+        return {**super()._settings(), "orders": list(self.orders), "about": self.about}
+
+    def _take(self, zeta: FloatArray) -> None:
+        flat = zeta.ravel()
         for start in range(0, flat.size, CHUNK):
             part = flat[start : start + CHUNK]
             for order, limbs in zip(self.orders, self._limbs, strict=True):
-                summands = self._summands(part, order)
-                if not np.isfinite(summands).all():
-                    raise ParameterError(
-                        f"a moment of order {order} overflows at zeta={part[~np.isfinite(summands)][0]!r}"
-                    )
+                with np.errstate(over="ignore"):
+                    summands = self._summands(part, order)
+                bad = ~np.isfinite(summands)
+                if bad.any():
+                    raise ParameterError(f"a moment of order {order} overflows at zeta={float(part[bad][0])!r}")
                 add_exactly(summands, limbs)
         self._count += flat.size
 
-    def add(self, other: Self) -> None:
-        """Take in what another observer has seen; see `Observer`."""
-        self._same_settings(other)
+    def _absorb(self, other: Self) -> None:
         self._limbs += other._limbs
         for limbs in self._limbs:
             carry(limbs)
         self._count += other._count
 
-    def fresh(self) -> Self:
-        """Return an empty observer with the same settings."""
-        return type(self)(self.orders, about=self.about, every=self.every, after=self.after)
+    def _state(self) -> dict[str, Any]:
+        """Sums as integers in units of 2**-1074."""
+        return {"count": self._count, "sums": [hex(total) for total in self._totals()]}
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, in types that strict JSON has; the sums are integers in units of 2**-1074."""
-        return {**self._settings(), "count": self._count, "sums": [hex(total) for total in self._totals()]}
-
-    @classmethod
-    def from_dict(cls, record: dict[str, Any]) -> Self:
-        """Inverse of `to_dict`."""
-        settings = {name: record[name] for name in ("about", "every", "after")}
-        moments = cls(record["orders"], **settings)
-        moments._count = record["count"]
-        for limbs, text in zip(moments._limbs, record["sums"], strict=True):
+    def _restore(self, state: dict[str, Any]) -> None:
+        self._count = state["count"]
+        for limbs, text in zip(self._limbs, state["sums"], strict=True):
             total = int(text, 16)
             limbs[:-1] = [(total >> (32 * i)) & 0xFFFFFFFF for i in range(LIMBS - 1)]
             limbs[-1] = total >> (32 * (LIMBS - 1))
-        return moments
 
     def _totals(self) -> list[int]:
         return [sum(int(limb) << (32 * i) for i, limb in enumerate(limbs)) for limbs in self._limbs]
-
-    def _settings(self) -> dict[str, Any]:
-        return {**super()._settings(), "orders": list(self.orders), "about": self.about}
 
 
 class TimescaleMoments(Moments):
@@ -322,13 +381,17 @@ class TimescaleMoments(Moments):
     ----------
     orders : sequence of float, optional
         Orders s, of either sign. The sample mean has finite variance only for s below half of the spectral exponent.
-    every, after
+    every : int, optional
+        As in `Observer`.
+    after : float, optional
         As in `Observer`.
 
     Attributes
     ----------
-    orders, values
-        As in `Moments`.
+    orders : tuple
+        The orders.
+    values : ndarray
+        The moments, as in `Moments`.
 
     Raises
     ------
@@ -350,17 +413,18 @@ class TimescaleMoments(Moments):
 
     kind = "timescale-moments"
 
-    def __init__(self, orders: Any = (0.25, 0.5), *, about: float = 0.0, every: int = 1, after: float = 0.0) -> None:
-        super().__init__(orders, about=about, every=every, after=after)
+    def __init__(self, orders: Any = (0.25, 0.5), *, every: int = 1, after: float = 0.0) -> None:
+        super().__init__(orders, every=every, after=after)
 
     @staticmethod
     def _checked_orders(orders: Any) -> list[Any]:
         return [float(s) for s in np.atleast_1d(checked("orders", orders, FINITE))]
 
+    def _settings(self) -> dict[str, Any]:
+        return {name: value for name, value in super()._settings().items() if name != "about"}
+
     def _summands(self, zeta: FloatArray, order: Any) -> FloatArray:
-        with np.errstate(over="ignore"):
-            powers: FloatArray = np.exp(-order * (zeta - self.about))
-        return powers
+        return np.asarray(np.exp(-order * zeta))
 
 
 KINDS: dict[str, type[Observer]] = {cls.kind: cls for cls in (Histogram, Moments, TimescaleMoments)}

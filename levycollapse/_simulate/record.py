@@ -81,7 +81,7 @@ def observed(result: xr.Dataset) -> list[Observer]:
     Returns
     -------
     list of Observer
-        In the order in which they were given to `observe`; only those of this package's kinds.
+        In the order in which they were given to `observe`; only those of this package's own kinds.
 
     Raises
     ------
@@ -96,4 +96,4 @@ def observed(result: xr.Dataset) -> list[Observer]:
     >>> lc.observed(result)[0].count
     100
     """
-    return [KINDS[record["kind"]].from_dict(record) for record in Record.of(result).observed if record["kind"] in KINDS]
+    return [KINDS[record["kind"]].from_dict(record) for record in Record.of(result).observed]

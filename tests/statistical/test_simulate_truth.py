@@ -46,25 +46,24 @@ class PathMeans(Observer):
 
     count = property(lambda self: self.times)
 
-    def update(self, zeta):
+    def _settings(self):
+        return {**super()._settings(), "functions": self.functions}
+
+    def _take(self, zeta):
         values = np.array([f(zeta) for f in self.functions])
         self.times += zeta.shape[0]
         self.sums = self.sums + values.sum(axis=1)
         self.squares = self.squares + (values**2).sum(axis=(1, 2))
 
-    def add(self, other):
+    def _absorb(self, other):
         self.times += other.times
         self.sums = self.sums + other.sums
         self.squares = self.squares + other.squares
 
-    def fresh(self):
-        return PathMeans(self.functions, every=self.every, after=self.after)
+    def _state(self):
+        return {}
 
-    def to_dict(self):
-        return {"kind": self.kind}
-
-    @classmethod
-    def from_dict(cls, record):
+    def _restore(self, state):
         raise NotImplementedError
 
     def scores(self):

@@ -230,7 +230,7 @@ def test_observers_see_what_is_stored():
     assert np.array_equal(histogram.counts, np.histogram(seen, np.linspace(-2, 2, 9))[0])
     assert histogram.below == (seen < -2).sum()
     assert histogram.above == (seen >= 2).sum()
-    assert histogram.density().sum() * 0.5 == pytest.approx(1 - (histogram.below + histogram.above) / seen.size)
+    assert histogram.density.sum() * 0.5 == pytest.approx(1 - (histogram.below + histogram.above) / seen.size)
     later = stored.values[:, 1:] - 0.5
     assert moments.count == later.size
     assert np.allclose(moments.values, [(later**k).mean() for k in (1, 2, 3)], rtol=1e-12)
