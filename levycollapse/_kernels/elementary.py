@@ -11,8 +11,6 @@ import numpy as np
 from ._jit import inlined
 from .bits import bits_float, float_bits, fma
 
-SIGN = np.uint64(0x8000000000000000)
-MAGNITUDE = np.uint64(0x7FFFFFFFFFFFFFFF)
 ONE = np.uint64(0x3FF0000000000000)
 MANTISSA_BITS = np.uint64(52)
 
@@ -35,14 +33,13 @@ T5 = float.fromhex("0x1.c604f3e071c53p-9")
 
 @inlined
 def tanh(x):
-    """Hyperbolic tangent, to 2 ulp; nan stays nan.
+    """Hyperbolic tangent, to 2.5 ulp, odd to the last bit; nan stays nan.
 
-    With |x| = k log(2)/2 + r and t = tanh(r) it is (2**k (1 + t) - (1 - t))/(2**k (1 + t) + (1 - t)). The low part
-    of log(2)/2 is not needed: what it would add to r is multiplied by 1 - tanh**2 < 2**(2 - k).
+    With x = k log(2)/2 + r, k of either sign, and t = tanh(r) it is (2**k (1 + t) - (1 - t))/(2**k (1 + t) + (1 - t)).
+    The low part of log(2)/2 is not needed: what it would add to r is multiplied by 1 - tanh**2 < 2**(2 - abs(k)).
     """
-    bits = float_bits(x)
-    y = bits_float(bits & MAGNITUDE)
-    y = y if not (y > SATURATED) else SATURATED
+    y = x if not (x > SATURATED) else SATURATED
+    y = y if not (y < -SATURATED) else -SATURATED
     shifted = fma(y, TWO_OVER_LOG_2, ROUND)
     r = fma(shifted - ROUND, -HALF_LOG_2, y)
     power = bits_float((float_bits(shifted) << MANTISSA_BITS) + ONE)
@@ -52,4 +49,4 @@ def tanh(x):
     t = fma(r * w, p, r)
     above = power + 1.0
     below = power - 1.0
-    return bits_float(float_bits(fma(t, above, below) / fma(t, below, above)) | (bits & SIGN))
+    return fma(t, above, below) / fma(t, below, above)
