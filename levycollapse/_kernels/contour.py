@@ -184,25 +184,29 @@ def hyperbola(form, gauss, jump, a, gap, angle, step, x_low, shift, density, sur
 
 @scalar
 def ray_node(form, gauss, jump, a, angle, log_rho, u, step, j, shift, density, survival, condition):
-    """One node of the ray at parameter u; returns |K| + |s|."""
+    """One node of the ray at parameter u, the density in units of 1/rho; returns |K|."""
     taken_out = gauss + jump if form == NEAR_GAUSSIAN else gauss
     inner = math.exp(-u)
     log_s = complex(log_rho + u - inner, angle)
     s = np.exp(log_s)
+    scaled = np.exp(complex(u - inner, angle))
     k = jump_cumulant(s, 0j, log_s, False, form, jump, a)
     g = taken_out * s * s
     value = np.exp(k + g) if form == DIRECT else np.exp(g) * expm1_complex(k)
     over = value * ((1.0 + inner) * step / math.pi)
     shift[j] = s
     survival[j] = over
-    density[j] = over * s
+    density[j] = over * scaled
     condition[j] = 4.0 + abs(k) + abs(g)
     return abs(k) + abs(g)
 
 
 @scalar
 def ray(form, gauss, jump, a, angle, log_rho, step, x_low, x_high, shift, density, survival, condition, even):
-    """Nodes and weights of the ray; returns their number (0 if they do not fit)."""
+    """Nodes and weights of the ray; returns their number (0 if they do not fit).
+
+    The density is in units of 1/rho: at x = 1e200 it would underflow while P does not.
+    """
     largest, largest_over = 0.0, 0.0
     count = 0
     for side in range(2):

@@ -111,7 +111,8 @@ def fit(x: FloatArray, t: float, level: float) -> TemperedStableFit:
             return _result(likelihood, point, None, FitStatus.NOT_CONVERGED, level)
         move = np.linalg.solve(bend, slope)
         if 0.5 * slope @ move < FOUND:
-            return _result(likelihood, point, np.linalg.inv(bend), FitStatus.CONVERGED, level)
+            covariance: FloatArray = np.linalg.inv(bend).astype(np.float64)
+            return _result(likelihood, point, covariance, FitStatus.CONVERGED, level)
         moved = np.clip(point - move, low + STEP, high - STEP)
         if not likelihood(moved) <= likelihood(point):
             break

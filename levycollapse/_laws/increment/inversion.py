@@ -18,6 +18,8 @@ from ...errors import ConvergenceError, ParameterError
 #: Relative error that a value may have: the first where P(X > x) >= FAR, the second beyond.
 TOLERANCE, FAR_TOLERANCE = 1e-10, 1e-9
 LOG_FAR = math.log(1e-15)
+#: Where P underflows only its logarithm is of use: its relative error.
+LOG_UNDERFLOW, LOG_TOLERANCE = math.log(1e-300), 1e-12
 #: The last binade is left out: its end is not a double.
 LARGEST_EXPONENT = 1023
 LARGEST = 2.0**LARGEST_EXPONENT
@@ -121,6 +123,7 @@ class Inversion:
 
     def _refuse_where(self, errors: FloatArray, log_survival: FloatArray, x: FloatArray) -> None:
         allowed = np.where(log_survival >= LOG_FAR, TOLERANCE, FAR_TOLERANCE)
+        allowed = np.maximum(allowed, np.where(log_survival < LOG_UNDERFLOW, -LOG_TOLERANCE * log_survival, 0.0))
         bad = ~(errors <= allowed)
         if bad.any():
             at = int(np.argmax(bad))
@@ -212,6 +215,11 @@ class Inversion:
             order.extend(range(first, first + parts))
             edges.extend(math.ldexp(1.0 + (i + 1) / parts, exponent) for i in range(parts))
             log_edges.extend(self._series[first : first + parts, 1].sum(axis=1).tolist())
+            if not np.isfinite(log_edges[-parts:]).all():
+                raise ConvergenceError(
+                    f"the law cannot be found between |x|={edges[-1 - parts] / self.per_unit:.6g} and "
+                    f"{edges[-1] / self.per_unit:.6g}, so that quantiles beyond are not known (alpha={self.alpha!r})"
+                )
             if log_edges[-1] < log_survival:
                 break
         slopes = np.empty((len(order), 2))

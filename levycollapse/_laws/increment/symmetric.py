@@ -101,9 +101,10 @@ class SymmetricLaw:
 
     def _of_distance(self, distance: FloatArray, function: Any) -> FloatArray:
         """A logarithm at |x|, -inf at infinity."""
+        finite = np.isfinite(distance)
         with np.errstate(over="ignore", under="ignore"):
-            scaled = distance * self._core.per_unit
-        finite = np.isfinite(scaled)
+            # A finite point that overflows here is for the core to refuse.
+            scaled = np.where(finite, np.minimum(distance * self._core.per_unit, np.finfo(float).max), np.inf)
         if finite.all():
             values: FloatArray = function(scaled)
             return values

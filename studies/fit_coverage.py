@@ -1,0 +1,64 @@
+"""Coverage of the intervals of `TemperedStable.fit`, and how often there are any.
+
+Usage: python studies/fit_coverage.py [replicates]. Writes fit_coverage.json beside itself, one record a cell, after
+every cell. Replicate r of cell c is drawn with SeedSequence(SEED, spawn_key=(c, r)), so that any of them can be redone.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from levycollapse._laws.fit import FitStatus
+from levycollapse._laws.tempered_stable import TemperedStable
+
+SEED = 20261130
+LEVEL = 0.95
+#: alpha, lam, intensity, t, increments.
+CELLS = [
+    (0.6, 3.0, 0.62, 0.5, 5000),
+    (1.2, 2.0, 0.5, 0.3, 5000),
+    (1.6, 3.0, 0.62, 0.05, 20_000),
+]
+
+
+def one(cell: int, replicate: int) -> dict[str, object]:
+    """Fit one replicate."""
+    alpha, lam, intensity, t, n = CELLS[cell]
+    seed = np.random.SeedSequence(SEED, spawn_key=(cell, replicate))
+    fit = TemperedStable.fit(TemperedStable(alpha, lam, intensity).rvs(t, n, seed), t, level=LEVEL)
+    inside = {
+        name: bool(getattr(fit, f"{name}_interval").low < true < getattr(fit, f"{name}_interval").high)
+        for name, true in (("alpha", alpha), ("lam", lam), ("intensity", intensity))
+    }
+    return {"status": fit.status, "inside": inside, "alpha": fit.alpha}
+
+
+def main(replicates: int) -> None:
+    """Run every cell."""
+    records = []
+    for cell, parameters in enumerate(CELLS):
+        fits = [one(cell, r) for r in range(replicates)]
+        good = [f for f in fits if f["status"] is FitStatus.CONVERGED]
+        coverage = {k: float(np.mean([f["inside"][k] for f in good])) for k in ("alpha", "lam", "intensity")}
+        record = {
+            "alpha, lam, intensity, t, n": parameters,
+            "seed": SEED,
+            "replicates": replicates,
+            "level": LEVEL,
+            "converged": len(good),
+            "coverage": coverage,
+            "standard_error": float(np.sqrt(LEVEL * (1 - LEVEL) / max(len(good), 1))),
+            "alpha_mean": float(np.mean([f["alpha"] for f in good])),
+            "alpha_sd": float(np.std([f["alpha"] for f in good])),
+        }
+        print(record, flush=True)
+        records.append(record)
+        Path(__file__).with_suffix(".json").write_text(json.dumps(records, indent=2, allow_nan=False) + "\n")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
