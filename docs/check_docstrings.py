@@ -9,8 +9,8 @@ from numpydoc.validate import validate
 
 import levycollapse as lc
 
-#: Left to taste: descriptions that start with a symbol, extended summaries, See Also and its descriptions, where the closing quotes stand, and examples
-#: (which the tests ask of every public function and run).
+#: Left to taste: how descriptions begin and end (many begin with a symbol), extended summaries, See Also, where the
+#: closing quotes stand, and examples (which the tests ask of every public function and run).
 IGNORED = {
     "ES01",
     "SA01",

@@ -138,7 +138,7 @@ class TemperedStable:
 
     @property
     def stable_scale(self) -> Any:
-        """Scale sigma of the untempered law, exp(-|sigma k|**alpha); the inverse of `from_stable_scale`."""
+        r"""Scale sigma of the untempered law, exp(-\|sigma k\|**alpha); the inverse of `from_stable_scale`."""
         return plain((self._intensity * kernels.stable_constant(self._alpha)) ** (1.0 / self._alpha))
 
     def symbol(self, s: Any) -> Any:

@@ -64,7 +64,7 @@ def small_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any, *, 
 
 
 def near_threshold_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any, *, order: int = 2) -> Any:
-    """Exponent just above threshold, where it leaves lam with a power that depends on alpha.
+    r"""Exponent just above threshold, where it leaves lam with a power that depends on alpha.
 
     With Delta = Phi(lam) = (eta_J - eta_J*) c(lam), d = lam - beta and P the regular part of Phi'(lam),
 
@@ -75,7 +75,7 @@ def near_threshold_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam:
     kappa, eta_G, eta_J, alpha, lam : float or array_like
         As in `characteristic`; they broadcast.
     order : {1, 2}, optional
-        1 keeps the larger of the two terms: d = Delta/P for alpha > 1, d = (Delta/(eta_J |Gamma(-alpha)|))**(1/alpha)
+        1 keeps the larger of the two terms: d = Delta/P for alpha > 1, d = (Delta/(-eta_J Gamma(-alpha)))**(1/alpha)
         for alpha < 1, d = Delta/(eta_J log(eta_J/Delta)) at alpha = 1. 2 solves the equation above, which at alpha = 1
         is the Lambert W form, so that the error is O(d**2) for every alpha. (`symbolic.near_threshold_series` counts
         explicit terms instead and has them to any order.) Near alpha = 1 order 1 is poor (41% of d

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,15 @@ def style() -> AbstractContextManager[None]:
     return mpl.rc_context(fname=str(sheet))
 
 
+class _Figure(Figure):
+    """A figure that a notebook shows without pyplot."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = BytesIO()
+        self.savefig(buffer, format="png", dpi=2 * self.dpi)
+        return buffer.getvalue()
+
+
 def new_axes(**figure_options: Any) -> Axes:
     """Axes of a new figure that pyplot does not know of.
 
@@ -46,7 +56,7 @@ def new_axes(**figure_options: Any) -> Axes:
     Returns
     -------
     matplotlib.axes.Axes
-        Their figure is `ax.figure`.
+        Their figure is `ax.figure`, which a notebook shows.
 
     Examples
     --------
@@ -54,7 +64,7 @@ def new_axes(**figure_options: Any) -> Axes:
     >>> lc.plotting.new_axes(figsize=(3, 2)).get_xscale()
     'linear'
     """
-    axes: Axes = Figure(**figure_options).add_subplot()
+    axes: Axes = _Figure(**figure_options).add_subplot()
     return axes
 
 
