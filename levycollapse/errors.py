@@ -25,6 +25,8 @@ class NonFiniteStateError(FloatingPointError):
         Index of the path.
     step : int
         The step that took it there; steps are counted from 0.
+    time : float
+        When that step began.
     state : float
         Its last finite state.
     drift : float
@@ -32,14 +34,14 @@ class NonFiniteStateError(FloatingPointError):
     """
 
     def __init__(self, path: int, step: int, time: float, state: float, drift: float) -> None:
-        self.path, self.step, self.state, self.drift = path, step, state, drift
+        self.path, self.step, self.time, self.state, self.drift = path, step, time, state, drift
         super().__init__(
             f"path {path} became non-finite in step {step} (t={time:.6g}): it was at zeta={state!r}, "
             f"where the drift is {drift!r}"
         )
 
     def __reduce__(self) -> tuple[object, ...]:
-        return FloatingPointError, self.args
+        return type(self), (self.path, self.step, self.time, self.state, self.drift)
 
 
 class StepSizeWarning(UserWarning):

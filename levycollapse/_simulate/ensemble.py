@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from .._checks import FINITE, POSITIVE, FloatArray, checked, choice
-from .._kernels.paths import BLOCK, advance, advance_custom, increments
+from .._kernels.paths import BLOCK, CHECK_EVERY, advance, advance_custom, increments
 from .._kernels.streams import stream_key
 from .._model.collapse_model import CollapseModel
 from ..errors import NonFiniteStateError, ParameterError, SlowDriftWarning
@@ -108,10 +108,12 @@ class Ensemble:
             np.array([state]), self.paths[position : position + 1].copy(), self.key, self.table, self.plan, 1
         )
         nothing, nowhere = np.empty(0, np.int64), np.empty((0, 1))
-        while np.isfinite(alone.state[0]):
+        for _ in range(CHECK_EVERY):
             state = float(alone.state[0])
             alone.advance(step, 1, nothing, nowhere)
             step += 1
+            if not np.isfinite(alone.state[0]):
+                break
         with np.errstate(all="ignore"):
             drift = float(model.drift(state))
         return NonFiniteStateError(int(self.paths[position]), step - 1, (step - 1) * dt, state, drift)

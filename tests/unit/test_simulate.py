@@ -1,5 +1,6 @@
 import json
 import math
+import pickle
 import tracemalloc
 import warnings
 from fractions import Fraction
@@ -323,6 +324,8 @@ def test_nonfinite_state_is_named():
         assert error.drift == cubic(error.state)
     for text in ("path 300", f"step {error.step}", repr(error.state), repr(error.drift)):
         assert text in str(error)
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), str(copy), copy.step) == (lc.NonFiniteStateError, str(error), error.step)
     # The step is the first bad one: a run up to it succeeds.
     with pytest.warns(lc.StepSizeWarning):
         ok = lc.simulate(gaussian_model(cubic), 1400, 0.1 * error.step, 0.1, initial=initial, rng=1)
