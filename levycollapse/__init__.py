@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from ._model.drift import Drift as Drift
     from ._model.drift import LinearDrift as LinearDrift
     from ._model.drift import SaturatingDrift as SaturatingDrift
+    from ._simulate.ensemble import simulate as simulate
+    from ._simulate.observers import Histogram as Histogram
+    from ._simulate.observers import Moments as Moments
+    from ._simulate.observers import Observer as Observer
+    from ._simulate.observers import TimescaleMoments as TimescaleMoments
+    from ._simulate.record import observed as observed
     from ._theory.expansions import near_threshold_exponent as near_threshold_exponent
     from ._theory.expansions import small_exponent as small_exponent
     from ._theory.exponent import ExponentResult as ExponentResult
@@ -48,7 +54,10 @@ if TYPE_CHECKING:
     from ._theory.tail import TailLaw as TailLaw
     from ._theory.tail import tail_law as tail_law
     from .errors import ConvergenceError as ConvergenceError
+    from .errors import NonFiniteStateError as NonFiniteStateError
     from .errors import ParameterError as ParameterError
+    from .errors import SlowDriftWarning as SlowDriftWarning
+    from .errors import StepSizeWarning as StepSizeWarning
 
 __version__ = "0.1.0.dev0"
 
@@ -57,6 +66,9 @@ _HOME = {
     "_laws.tempered_stable": ["TemperedStable"],
     "_model.collapse_model": ["CollapseModel"],
     "_model.drift": ["Drift", "LinearDrift", "SaturatingDrift"],
+    "_simulate.ensemble": ["simulate"],
+    "_simulate.observers": ["Histogram", "Moments", "Observer", "TimescaleMoments"],
+    "_simulate.record": ["observed"],
     "_theory.expansions": ["near_threshold_exponent", "small_exponent"],
     "_theory.exponent": [
         "ExponentResult",
@@ -75,7 +87,7 @@ _HOME = {
     ],
     "_theory.phase": ["Phase", "phase"],
     "_theory.tail": ["TailForm", "TailLaw", "tail_law"],
-    "errors": ["ConvergenceError", "ParameterError"],
+    "errors": ["ConvergenceError", "NonFiniteStateError", "ParameterError", "SlowDriftWarning", "StepSizeWarning"],
 }
 _SUBPACKAGES = ["plotting", "symbolic"]
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

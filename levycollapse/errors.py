@@ -1,4 +1,4 @@
-"""The exceptions that this package raises on purpose."""
+"""The exceptions that this package raises, and the warnings that it gives, on purpose."""
 
 
 class ParameterError(ValueError):
@@ -14,3 +14,39 @@ class ConvergenceError(RuntimeError):
 
     The message gives the accuracy that was reached.
     """
+
+
+class NonFiniteStateError(FloatingPointError):
+    """A simulated path left the finite numbers.
+
+    Attributes
+    ----------
+    path : int
+        Index of the path.
+    step : int
+        The step that took it there; steps are counted from 0.
+    time : float
+        When that step began.
+    state : float
+        Its last finite state.
+    drift : float
+        The drift there.
+    """
+
+    def __init__(self, path: int, step: int, time: float, state: float, drift: float) -> None:
+        self.path, self.step, self.time, self.state, self.drift = path, step, time, state, drift
+        super().__init__(
+            f"path {path} became non-finite in step {step} (t={time:.6g}): it was at zeta={state!r}, "
+            f"where the drift is {drift!r}"
+        )
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.path, self.step, self.time, self.state, self.drift)
+
+
+class StepSizeWarning(UserWarning):
+    """The time step is too large for the slope of the drift, so that the scheme is far from the SDE."""
+
+
+class SlowDriftWarning(UserWarning):
+    """The drift is called from Python at every step, because Numba cannot compile it."""

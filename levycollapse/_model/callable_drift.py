@@ -60,6 +60,11 @@ class CallableDrift(Drift):
         """Plateau -F(+inf)."""
         return self._right
 
+    @property
+    def exact_flow(self) -> Callable[[Any, float], Any] | None:
+        """The flow that was given, None if the flow is numerical."""
+        return self._flow
+
     def __call__(self, zeta: Any) -> Any:
         """F(zeta), elementwise."""
         return plain(self._evaluate(checked("zeta", zeta, FINITE)))

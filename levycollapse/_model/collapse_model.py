@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import broadcast_shape, checked, model_arrays, plain
+from .._laws.increment import IncrementLaw
 from .._laws.tempered_stable import ASYMMETRIC, TemperedStable
 from .._theory.exponent import ExponentResult, ExponentStatus, jump_threshold, solve_exponent
 from .._theory.phase import Phase, phase
@@ -176,6 +177,33 @@ class CollapseModel:
         if isinstance(self._drift, LinearDrift) and np.all(np.asarray(self.eta_J) > 0):
             return linear_drift_tail(self.alpha, self.lam, self._shape())
         return no_tail(TailForm.UNKNOWN, self._shape())
+
+    def increment(self, dt: Any) -> IncrementLaw:
+        """Law of the noise over one time step, Gaussian part included; the parameters must be numbers.
+
+        Parameters
+        ----------
+        dt : float
+            Time step > 0.
+
+        Returns
+        -------
+        IncrementLaw
+            Law of sqrt(2 eta_G dt) N + J_dt.
+
+        Raises
+        ------
+        ParameterError
+            If `dt` is not positive, or a parameter of the model is an array.
+
+        Examples
+        --------
+        >>> import levycollapse as lc
+        >>> model = lc.CollapseModel.from_parameters(kappa=1.0, eta_G=0.1, eta_J=0.62, alpha=1.5, lam=3.0)
+        >>> round(model.increment(0.01).var, 9)
+        0.014689251
+        """
+        return IncrementLaw(self.alpha, self.lam, self.eta_J, self.eta_G, dt)
 
     def _shape(self) -> tuple[int, ...]:
         return np.broadcast_shapes(*(np.shape(v) for v in (self.kappa, self._eta_G, self.eta_J, self.alpha, self.lam)))

@@ -1,0 +1,226 @@
+"""Cost of a path-step of `simulate`, beside its peers, all in one process and on one thread.
+
+    PYTHONPATH=. python benchmarks/paths.py [--json FILE]
+
+SaturatingDrift, alpha = 1.5, eta_G = 0.1, dt = 0.01. Peers: a bare xoshiro256++ loop, the best NumPy version that we
+know (vectorised over paths, Gaussian small jumps and compound Poisson large ones), and a plain Numba loop that draws
+tempered stable jumps by Chambers-Mallows-Stuck with rejection. Minima of repeats, rounds interleaved, so that a busy
+machine hits all alike. The guard checks in the assembly that the passes vectorise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import llvmlite.binding
+import numpy as np
+from numba import njit
+from scipy.special import gamma, gammaincc
+
+import levycollapse as lc
+
+ALPHA, LAM, ETA_J, ETA_G, DT = 1.5, 3.0, 0.62, 0.1, 0.01
+N_PATHS, N_STEPS = 8192, 200
+#: More for `simulate`, whose 4 ms of set-up (the law, the result) are not the path-step.
+OUR_STEPS = 1000
+#: Small jumps of the NumPy version: below this they are Gaussian. Rate times dt is then 0.1.
+CUT = 0.1
+WORD = np.uint64
+
+
+@njit(error_model="numpy")
+def bare_xoshiro(n, state):
+    """xoshiro256++ (Blackman & Vigna 2021), the draws folded into one word so that none can be dropped."""
+    a, b, c, d = state
+    total = WORD(0)
+    for _ in range(n):
+        t = a + d
+        total ^= ((t << WORD(23)) | (t >> WORD(41))) + a
+        t = b << WORD(17)
+        c ^= a
+        d ^= b
+        b ^= c
+        a ^= d
+        c ^= t
+        d = (d << WORD(45)) | (d >> WORD(19))
+    return total
+
+
+def numpy_paths(n_paths, n_steps, rng):
+    """Asmussen-Rosinski over all paths at once; jumps are drawn for all paths of a step together."""
+    rate = 2 * ETA_J * LAM**ALPHA * upper_gamma(-ALPHA, LAM * CUT)
+    small = 2 * ETA_J * LAM ** (ALPHA - 2) * (gamma(2 - ALPHA) * (1 - gammaincc(2 - ALPHA, LAM * CUT)))
+    spread = math.sqrt(DT * (2 * ETA_G + small))
+    z = np.zeros(n_paths)
+    buffer = np.empty(n_paths)
+    for _ in range(n_steps):
+        np.tanh(z, out=buffer)
+        buffer *= -DT
+        z += buffer
+        rng.standard_normal(out=buffer)
+        buffer *= spread
+        z += buffer
+        # A Poisson number of jumps in all, each on a path of its own choice: the paths' counts are then Poisson too.
+        jumps = rng.poisson(rate * DT * n_paths)
+        where = rng.integers(0, n_paths, jumps)
+        size = pareto_jumps(jumps, rng)
+        np.add.at(z, where, size)
+    return z
+
+
+def pareto_jumps(n, rng):
+    """Density proportional to x**(-1-alpha) exp(-lam x), x > CUT, with a random sign: Pareto proposals thinned."""
+    size = np.empty(0)
+    while size.size < n:
+        proposal = CUT * rng.random(int(1.8 * (n - size.size)) + 16) ** (-1 / ALPHA)
+        size = np.append(size, proposal[rng.random(proposal.size) < np.exp(-LAM * (proposal - CUT))])
+    return size[:n] * rng.choice((-1.0, 1.0), n)
+
+
+def upper_gamma(a, x):
+    """Gamma(a, x) for -2 < a < 0, by its recurrence."""
+    if a > 0:
+        return gamma(a) * gammaincc(a, x)
+    return (upper_gamma(a + 1, x) - x**a * math.exp(-x)) / a
+
+
+@njit(error_model="numpy")
+def stable_paths(z, n_steps, sigma, spread, seed):
+    """The obvious loop: a symmetric stable jump by Chambers-Mallows-Stuck and a Gaussian, for each path and step.
+
+    It does not even temper, which would cost more.
+    """
+    np.random.seed(seed)  # noqa: NPY002
+    for _ in range(n_steps):
+        for i in range(z.size):
+            angle = math.pi * (np.random.random() - 0.5)  # noqa: NPY002
+            wait = -math.log(1.0 - np.random.random())  # noqa: NPY002
+            jump = (math.sin(ALPHA * angle) / math.cos(angle) ** (1.0 / ALPHA)) * (
+                math.cos((1.0 - ALPHA) * angle) / wait
+            ) ** ((1.0 - ALPHA) / ALPHA)
+            z[i] += -DT * math.tanh(z[i]) + spread * np.random.standard_normal() + sigma * jump  # noqa: NPY002
+    return z
+
+
+def ours(scheme, threads):
+    model = lc.CollapseModel.from_parameters(kappa=1.0, eta_G=ETA_G, eta_J=ETA_J, alpha=ALPHA, lam=LAM)
+
+    def run():
+        lc.simulate(model, N_PATHS, OUR_STEPS * DT, DT, scheme=scheme, rng=1, n_threads=threads)
+
+    return run, N_PATHS * OUR_STEPS
+
+
+def measure(rounds):
+    """Best time of each contender in ns a path-step, over interleaved rounds."""
+    rng = np.random.default_rng(1)
+    state = tuple(rng.integers(0, 2**64, 4, dtype=np.uint64))
+    sigma = (-2 * ETA_J * math.gamma(-ALPHA) * math.cos(math.pi * ALPHA / 2) * DT) ** (1 / ALPHA)
+    z = np.zeros(N_PATHS)
+    runs = {
+        "xoshiro256++": (lambda: bare_xoshiro(N_PATHS * N_STEPS, state), N_PATHS * N_STEPS),
+        "euler-maruyama": ours("euler-maruyama", 1),
+        "strang": ours("strang", 1),
+        "euler-maruyama, wall clock": ours("euler-maruyama", 1),
+        "strang, wall clock": ours("strang", 1),
+        "euler-maruyama, 2 threads": ours("euler-maruyama", 2),
+        "strang, 2 threads": ours("strang", 2),
+        "numpy": (lambda: numpy_paths(N_PATHS, N_STEPS, rng), N_PATHS * N_STEPS),
+        "numba loop": (
+            lambda: stable_paths(z, N_STEPS // 4, sigma, math.sqrt(2 * ETA_G * DT), 1),
+            N_PATHS * N_STEPS // 4,
+        ),
+    }
+    best = dict.fromkeys(runs, math.inf)
+    for run, _ in runs.values():
+        run()
+    for _ in range(rounds):
+        for name, (run, steps) in runs.items():
+            # Time of the processor where there is one thread: what other processes take from it does not count.
+            clock = time.perf_counter if "2 threads" in name or "wall" in name else time.thread_time
+            start = clock()
+            run()
+            best[name] = min(best[name], (clock() - start) / steps * 1e9)
+    return best
+
+
+#: Packed instructions that each pass must have in its loop, for 256-bit and 512-bit vectors.
+PACKED = {
+    "stream_pass": ("paths", r"vpmuludq\s.*%[yz]mm", 30),
+    "index_pass": ("paths", r"v(psrl|psll|psub|padd)\w*\s.*%[yz]mm", 4),
+    "euler_saturating": ("drift_maps", r"vdivpd\s.*%[yz]mm", 1),
+    "flow_saturating": ("drift_maps", r"vfn?m(add|sub)\w*pd\s.*%[yz]mm", 12),
+    "count_nonfinite": ("paths", r"vp(and|cmpeq)\w*\s.*%[yz]mm", 1),
+}
+INSPECT = """
+import json, re, sys
+import numpy as np
+from levycollapse._kernels import drift_maps, paths
+z, words = np.zeros(256), np.zeros(256, np.uint64)
+p = (0.0,) * drift_maps.N_CONSTANTS
+paths.stream_pass(words, words.copy(), words.copy(), np.uint64(1), np.uint64(1))
+paths.index_pass(words, 6, words.copy(), z)
+paths.count_nonfinite(z)
+drift_maps.euler_saturating(z, p)
+drift_maps.flow_saturating(z, p, z.copy())
+print(json.dumps({name: next(iter(getattr(m, name).inspect_asm().values()))
+                  for m, name in [(paths, "stream_pass"), (paths, "index_pass"), (paths, "count_nonfinite"),
+                                  (drift_maps, "euler_saturating"), (drift_maps, "flow_saturating")]}))
+"""
+
+
+def packed_instructions():
+    """Packed instructions of each pass; in a process without a cache, since cached code cannot be inspected."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+        out = subprocess.run(
+            [sys.executable, "-c", INSPECT], env=environment, capture_output=True, text=True, check=True
+        ).stdout
+    return {name: len(re.findall(PACKED[name][1], text)) for name, text in json.loads(out).items()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", help="write the numbers here")
+    parser.add_argument("--rounds", type=int, default=20)
+    arguments = parser.parse_args()
+    packed = packed_instructions()
+    best = measure(arguments.rounds)
+    wide = llvmlite.binding.get_host_cpu_features().get("avx512f", False)
+    asked = [
+        ("Euler-Maruyama / xoshiro", best["euler-maruyama"] / best["xoshiro256++"], "<=", 4 if wide else 6),
+        ("Strang / xoshiro", best["strang"] / best["xoshiro256++"], "<=", 5 if wide else 8),
+        ("NumPy / Euler-Maruyama", best["numpy"] / best["euler-maruyama"], ">=", 12),
+        ("Numba loop / Euler-Maruyama", best["numba loop"] / best["euler-maruyama"], ">=", 25),
+        (
+            "1 / 2 threads, Euler-Maruyama",
+            best["euler-maruyama, wall clock"] / best["euler-maruyama, 2 threads"],
+            ">=",
+            1.8,
+        ),
+        ("1 / 2 threads, Strang", best["strang, wall clock"] / best["strang, 2 threads"], ">=", 1.8),
+        *((f"packed in {name}", count, ">=", PACKED[name][2]) for name, count in packed.items()),
+    ]
+    for name, value in best.items():
+        print(f"{name:28} {value:8.2f} ns a path-step")
+    print(f"AVX-512: {wide}; load {os.getloadavg()[0]:.2f}")
+    for name, value, sign, bound in asked:
+        met = value <= bound if sign == "<=" else value >= bound
+        print(f"{name:32} {value:8.2f}   asked {sign} {bound:<5} {'met' if met else 'NOT MET'}")
+    if arguments.json:
+        with open(arguments.json, "w") as file:
+            json.dump(
+                {"ns": best, "ratios": {name: value for name, value, *_ in asked}, "avx512": wide}, file, indent=1
+            )
+
+
+if __name__ == "__main__":
+    main()
