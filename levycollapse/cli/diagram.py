@@ -12,7 +12,8 @@ import typer
 
 from ..errors import ParameterError
 from . import ranges
-from .output import as_json, write_text
+from .files import write_dataset, write_text
+from .output import as_json
 
 #: Where a parameter that is not on an axis stands if it is not given, and the range of one that is.
 FIXED = {"kappa": 1.0, "eta_G": 0.1, "eta_J": 0.62, "alpha": 1.5, "lam": 3.0}
@@ -61,16 +62,10 @@ def phase_diagram(
     data = compute(**values, quantity=quantity, progress=size >= LONG and sys.stderr.isatty())
     data.attrs["levycollapse_version"] = __version__
 
-    # The picture first: if it cannot be drawn, no data are left behind either.
     with style():
         axes_drawn = plot_phase_diagram(data)
-        unfinished = folder / ".phase_diagram.nc.part"
-        try:
-            data.to_netcdf(unfinished, engine="h5netcdf")
-            files = save_figure(axes_drawn, folder / "phase_diagram")
-            unfinished.replace(folder / "phase_diagram.nc")
-        finally:
-            unfinished.unlink(missing_ok=True)
+        files = save_figure(axes_drawn, folder / "phase_diagram")
+    write_dataset(folder / "phase_diagram.nc", data)
     summary = _summary(data, quantity, axes)
     summary["seconds"] = round(time.perf_counter() - started, 3)
     summary["levycollapse_version"] = __version__

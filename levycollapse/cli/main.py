@@ -8,6 +8,8 @@ import typer
 
 from ..errors import ConvergenceError, ParameterError
 from . import diagram, theory
+from .output import Interrupted
+from .simulate import simulate
 
 #: The exit code into which typer turns a keyboard interrupt.
 INTERRUPTED = 130
@@ -38,6 +40,7 @@ def _root(
 
 
 app.command("phase-diagram")(diagram.phase_diagram)
+app.command("simulate")(simulate)
 app.command("exponent")(theory.exponent)
 app.command("threshold")(theory.threshold)
 app.command("design")(theory.design)
@@ -67,6 +70,8 @@ def _run(arguments: list[str] | None) -> int:
         return 1
     except OSError as error:
         return _fail(f"{error.strerror or error}: {error.filename}" if error.filename else str(error))
+    except Interrupted as error:
+        return _fail(str(error), code=INTERRUPTED)
     if code == INTERRUPTED:
         return _fail("interrupted; nothing was written", code=INTERRUPTED)
     return code if isinstance(code, int) else 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from enum import IntEnum
-from pathlib import Path
 from typing import Any
 
 
@@ -49,11 +48,5 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file completely or not at all."""
-    unfinished = path.with_name(f".{path.name}.part")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+class Interrupted(Exception):
+    """The user stopped a command; the message says what is left behind."""

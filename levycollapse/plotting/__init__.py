@@ -1,9 +1,19 @@
 """Figures: every function takes `ax=` and returns it, and none touches pyplot's state."""
 
+from .paths import plot_distribution as plot_distribution
+from .paths import plot_paths as plot_paths
 from .phase_diagram import plot_phase_diagram as plot_phase_diagram
 from .style import COLUMN_WIDTH as COLUMN_WIDTH
 from .style import new_axes as new_axes
 from .style import save_figure as save_figure
 from .style import style as style
 
-__all__ = ["COLUMN_WIDTH", "new_axes", "plot_phase_diagram", "save_figure", "style"]
+__all__ = [
+    "COLUMN_WIDTH",
+    "new_axes",
+    "plot_distribution",
+    "plot_paths",
+    "plot_phase_diagram",
+    "save_figure",
+    "style",
+]

@@ -1,0 +1,77 @@
+"""Files that are complete or not there: text, NetCDF, Zarr."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ..errors import ParameterError
+
+
+def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
+    """Let `write` make a file or folder beside `path`, then put it in the place of `path`."""
+    unfinished = path.with_name(f".{path.name}.part")
+    try:
+        write(unfinished)
+        if path.is_dir():
+            # A folder cannot be replaced in one step; the old one stays until the new one is in place.
+            old = path.with_name(f".{path.name}.old")
+            remove(old)
+            path.rename(old)
+            unfinished.replace(path)
+            remove(old)
+        else:
+            unfinished.replace(path)
+    finally:
+        remove(unfinished)
+
+
+def remove(path: Path) -> None:
+    """Remove a file or folder that may not exist."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file."""
+    replace_file(path, lambda part: part.write_text(text, encoding="utf-8"))
+
+
+def write_dataset(path: Path, data: Any) -> None:
+    """Write a dataset as NetCDF (.nc) or Zarr (.zarr)."""
+    if path.suffix == ".zarr":
+        replace_file(path, lambda part: data.to_zarr(part, mode="w"))
+    else:
+        replace_file(path, lambda part: data.to_netcdf(part, engine="h5netcdf"))
+
+
+def read_dataset(path: Path) -> Any:
+    """Read a dataset written by `write_dataset` into memory."""
+    import xarray as xr
+
+    check_dataset_name(path)
+    if not path.exists():
+        raise ParameterError(f"{path} does not exist")
+    engine = "zarr" if path.suffix == ".zarr" else "h5netcdf"
+    try:
+        with xr.open_dataset(path, engine=engine) as data:
+            return data.load()
+    except (OSError, ValueError, KeyError) as error:
+        raise ParameterError(f"{path} cannot be read as {engine}: {error}") from None
+
+
+def check_dataset_name(path: Path) -> None:
+    """Refuse a name that is neither NetCDF nor Zarr, and Zarr where the library is missing."""
+    if path.suffix not in (".nc", ".zarr"):
+        raise ParameterError(f"{path} must end in .nc (NetCDF) or .zarr")
+    if path.suffix == ".zarr":
+        try:
+            import zarr  # noqa: F401
+        except ImportError:
+            raise ParameterError(
+                f"{path}: Zarr needs the extra 'distributed' (pip install 'levycollapse[distributed]')"
+            ) from None

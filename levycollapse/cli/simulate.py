@@ -1,0 +1,218 @@
+"""`levycollapse simulate`: paths to a file and a picture, in pieces so that an interruption loses little."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import ParameterError
+from .files import check_dataset_name, read_dataset, write_dataset
+from .output import Interrupted
+from .ranges import number
+
+DEFAULTS = {"kappa": 1.0, "eta_G": 0.1, "eta_J": 0.62, "alpha": 1.5, "lam": 3.0, "center": 0.0, "width": 1.0}
+#: Attribute in which the file keeps the parameters that it was made with.
+PARAMETERS = "parameters"
+#: Seconds that a piece of the run should take: what an interruption loses at most.
+PIECE_SECONDS = 2.0
+#: Seconds between two saves, which a killed run falls back to.
+SAVE_SECONDS = 60.0
+STORED_TIMES = 200
+
+
+def simulate(
+    kappa: Annotated[str | None, typer.Option("--kappa", metavar="NUMBER", help="Restoring plateau [1].")] = None,
+    eta_g: Annotated[str | None, typer.Option("--eta-G", metavar="NUMBER", help="Gaussian intensity [0.1].")] = None,
+    eta_j: Annotated[str | None, typer.Option("--eta-J", metavar="NUMBER", help="Jump intensity [0.62].")] = None,
+    alpha: Annotated[str | None, typer.Option("--alpha", metavar="NUMBER", help="Stability index [1.5].")] = None,
+    lam: Annotated[str | None, typer.Option("--lam", metavar="NUMBER", help="Tempering lambda [3].")] = None,
+    center: Annotated[str | None, typer.Option("--center", metavar="NUMBER", help="Zero of the drift [0].")] = None,
+    width: Annotated[str | None, typer.Option("--width", metavar="NUMBER", help="Width of the drift [1].")] = None,
+    paths: Annotated[str | None, typer.Option("--paths", metavar="COUNT", help="Number of paths [1000].")] = None,
+    t_end: Annotated[str, typer.Option("--t-end", metavar="NUMBER", help="Time to reach.")] = "20",
+    dt: Annotated[str | None, typer.Option("--dt", metavar="NUMBER", help="Time step [0.01].")] = None,
+    scheme: Annotated[str | None, typer.Option(help="euler-maruyama or strang [strang].")] = None,
+    initial: Annotated[str | None, typer.Option(metavar="NUMBER", help="State of every path at time 0 [0].")] = None,
+    seed: Annotated[str | None, typer.Option(metavar="INTEGER", help="Seed; without one it is new each time.")] = None,
+    store_every: Annotated[
+        str | None,
+        typer.Option("--store-every", metavar="STEPS", help="Steps between stored states [about 200 times]."),
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option("--continue", metavar="FILE", help="Go on from a file of this command.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File, .nc or .zarr [results/simulation/paths.nc, or the continued file]."),
+    ] = None,
+) -> None:
+    """Simulate paths of the model.
+
+    Writes the states (NetCDF or Zarr) and a picture of paths and histogram (PNG and PDF) beside them. Ctrl-C leaves a
+    valid file with the run so far, and says how to continue it; the continuation has the same bits as an
+    uninterrupted run.
+
+    Example: levycollapse simulate --eta-J 0.8 --paths 2000 --t-end 10 --dt 0.02 --seed 1
+    """
+    given = {
+        "kappa": kappa,
+        "eta_G": eta_g,
+        "eta_J": eta_j,
+        "alpha": alpha,
+        "lam": lam,
+        "center": center,
+        "width": width,
+    }
+    texts = {**given, "paths": paths, "dt": dt, "scheme": scheme, "initial": initial, "seed": seed}
+    if resume is None:
+        run = _Run.fresh(texts, store_every)
+    else:
+        named = [name for name, text in texts.items() if text is not None]
+        if named:
+            raise ParameterError(f"{named[0]} is taken from the file that is continued; leave it out")
+        run = _Run.of(resume, store_every)
+    target = output or resume or Path("results/simulation/paths.nc")
+    check_dataset_name(target)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    run.to(number("t_end", t_end), target)
+
+
+class _Run:
+    """A simulation that grows piece by piece."""
+
+    def __init__(self, settings: dict[str, Any], result: Any = None) -> None:
+        import levycollapse as lc
+
+        self.settings = settings
+        self.result = result
+        self.model = lc.CollapseModel.from_parameters(**settings["model"])
+
+    @classmethod
+    def fresh(cls, texts: dict[str, str | None], store_every: str | None) -> _Run:
+        settings: dict[str, Any] = {
+            "model": {n: default if texts[n] is None else number(n, str(texts[n])) for n, default in DEFAULTS.items()},
+            "n_paths": _whole("paths", texts["paths"] or "1000"),
+            "dt": number("dt", texts["dt"] or "0.01"),
+            "scheme": texts["scheme"] or "strang",
+            "initial": number("initial", texts["initial"] or "0"),
+            "seed": None if texts["seed"] is None else _whole("seed", texts["seed"], least=0),
+            "store_every": None if store_every is None else _whole("store_every", store_every),
+        }
+        return cls(settings)
+
+    @classmethod
+    def of(cls, path: Path, store_every: str | None) -> _Run:
+        result = read_dataset(path)
+        if PARAMETERS not in result.attrs:
+            raise ParameterError(f"{path} was not made by `levycollapse simulate`")
+        settings = json.loads(result.attrs[PARAMETERS])
+        if store_every is not None:
+            settings["store_every"] = _whole("store_every", store_every)
+        return cls(settings, result)
+
+    def to(self, t_end: float, target: Path) -> None:
+        dt = self.settings["dt"]
+        done = 0 if self.result is None else round(float(self.result["time"][-1]) / dt)
+        last = round(t_end / dt)
+        if self.settings["store_every"] is None:
+            self.settings["store_every"] = max(1, last // STORED_TIMES)
+        stride = self.settings["store_every"]
+        if self.result is not None and t_end <= done * dt:
+            raise ParameterError(f"t_end={t_end!r} must be later than the end of the continued file, {done * dt:g}")
+
+        # A terminated run ends as an interrupted one.
+        previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        saved = time.monotonic()
+        try:
+            with _bar(last - done) as bar:
+                piece = stride
+                while done < last:
+                    started = time.monotonic()
+                    stop = min(last, (done // stride) * stride + piece)
+                    # The last piece ends at t_end itself, which `simulate` checks to be a whole number of steps.
+                    self._extend(t_end if stop == last else stop * dt, stride)
+                    bar.update(stop - done)
+                    done = stop
+                    seconds = time.monotonic() - started
+                    piece = stride * max(1, round(piece / stride * min(4.0, PIECE_SECONDS / max(seconds, 1e-3))))
+                    if time.monotonic() - saved > SAVE_SECONDS:
+                        self._save(target)
+                        saved = time.monotonic()
+        except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            self._stop(target, t_end)
+        finally:
+            signal.signal(signal.SIGTERM, previous)
+        self._save(target)
+        files = [target, *self._draw(target)]
+        first, end = float(self.result["time"][0]), float(self.result["time"][-1])
+        print(f"{self.settings['n_paths']} paths, times {first:g} to {end:g}, phase {self.model.phase.name.lower()}")
+        for path in files:
+            print(path)
+
+    def _extend(self, t_end: float, stride: int) -> None:
+        import xarray as xr
+
+        import levycollapse as lc
+
+        settings = self.settings
+        common = {"dt": settings["dt"], "scheme": settings["scheme"], "store_every": stride}
+        if self.result is None:
+            self.result = lc.simulate(
+                self.model, settings["n_paths"], t_end, **common, initial=settings["initial"], rng=settings["seed"]
+            )
+            return
+        new = lc.simulate(self.model, settings["n_paths"], t_end, **common, continue_from=self.result)
+        zeta = xr.concat([self.result["zeta"], new["zeta"]], dim="time")
+        self.result = new.drop_vars(["zeta", "time"]).assign(zeta=zeta)
+
+    def _save(self, target: Path) -> None:
+        self.result.attrs[PARAMETERS] = json.dumps(self.settings, allow_nan=False)
+        write_dataset(target, self.result)
+
+    def _stop(self, target: Path, t_end: float) -> None:
+        if self.result is None:
+            raise Interrupted("interrupted before the first states were there; nothing was written")
+        self._save(target)
+        raise Interrupted(
+            f"interrupted at t={float(self.result['time'][-1]):g}; {target} holds the run so far; continue it with: "
+            f"levycollapse simulate --continue {target} --t-end {t_end:g}"
+        )
+
+    def _draw(self, target: Path) -> list[Path]:
+        from ..plotting import COLUMN_WIDTH, new_axes, plot_distribution, plot_paths, save_figure, style
+
+        with style():
+            left = new_axes(figsize=(2 * COLUMN_WIDTH, 2.7))
+            figure = left.get_figure(root=True)
+            assert figure is not None
+            left.remove()
+            left, right = figure.subplots(1, 2, sharey=True, width_ratios=(2, 1))
+            plot_paths(self.result, left)
+            plot_distribution(self.result, right, horizontal=True)
+            right.set_ylabel("")
+            return save_figure(left, target.with_suffix(""))
+
+
+def _whole(name: str, text: str, least: int = 1) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if value < least:
+        raise ParameterError(f"{name}={text!r} must be an integer >= {least}")
+    return value
+
+
+def _bar(steps: int) -> Any:
+    from tqdm import tqdm
+
+    return tqdm(
+        total=steps, unit="step", unit_scale=True, desc="simulate", disable=not sys.stderr.isatty(), leave=False
+    )
