@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .._checks import POSITIVE, checked
 from ..errors import ParameterError
 from .files import check_dataset_name, read_dataset, write_dataset
 from .output import Interrupted
@@ -79,8 +80,7 @@ def simulate(
         run = _Run.of(resume, store_every)
     target = output or resume or Path("results/simulation/paths.nc")
     check_dataset_name(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    run.to(number("t_end", t_end), target)
+    run.to(_positive("t_end", t_end), target)
 
 
 class _Run:
@@ -98,7 +98,7 @@ class _Run:
         settings: dict[str, Any] = {
             "model": {n: default if texts[n] is None else number(n, str(texts[n])) for n, default in DEFAULTS.items()},
             "n_paths": _whole("paths", texts["paths"] or "1000"),
-            "dt": number("dt", texts["dt"] or "0.01"),
+            "dt": _positive("dt", texts["dt"] or "0.01"),
             "scheme": texts["scheme"] or "strang",
             "initial": number("initial", texts["initial"] or "0"),
             "seed": None if texts["seed"] is None else _whole("seed", texts["seed"], least=0),
@@ -126,6 +126,7 @@ class _Run:
         if self.result is not None and t_end <= done * dt:
             raise ParameterError(f"t_end={t_end!r} must be later than the end of the continued file, {done * dt:g}")
 
+        target.parent.mkdir(parents=True, exist_ok=True)
         # A terminated run ends as an interrupted one.
         previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
         saved = time.monotonic()
@@ -198,6 +199,10 @@ class _Run:
             plot_distribution(self.result, right, horizontal=True)
             right.set_ylabel("")
             return save_figure(left, target.with_suffix(""))
+
+
+def _positive(name: str, text: str) -> float:
+    return float(checked(name, number(name, text), POSITIVE))
 
 
 def _whole(name: str, text: str, least: int = 1) -> int:

@@ -97,3 +97,21 @@ def test_refusals(tmp_path):
     with pytest.raises(FileNotFoundError):
         plotting.save_figure(plotting.new_axes(), tmp_path / "missing" / "figure")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_paths_and_distribution():
+    model = lc.CollapseModel.from_parameters(**REFERENCE)
+    result = lc.simulate(model, 300, 2.0, 0.1, store_every=5, rng=1)
+    ax = plotting.plot_paths(result, count=4)
+    np.testing.assert_array_equal(ax.lines[2].get_ydata(), result["zeta"][2])
+    for horizontal in (False, True):
+        ax = plotting.plot_distribution(result, horizontal=horizontal)
+        (stairs,) = ax.patches
+        heights, edges, _ = stairs.get_data()
+        assert np.sum(heights * np.diff(edges)) == pytest.approx(1.0)
+    with pytest.raises(lc.ParameterError, match="made by simulate"):
+        plotting.plot_paths(small_diagram())
+    with pytest.raises(lc.ParameterError, match="count=0 must be"):
+        plotting.plot_paths(result, count=0)
+    start = lc.simulate(model, 5, 0.1, 0.1, rng=1).isel(time=[0])
+    plotting.plot_distribution(start)  # all states equal
