@@ -310,25 +310,24 @@ def test_memory_is_what_is_stored():
 
 
 def test_nonfinite_state_is_named():
-    # Euler-Maruyama of a cubic drift explodes from far out: the usual accident.
-    cubic = lc.Drift.from_callable(lambda z: -z * z * z)
+    # dt times the rate is 3: each step multiplies by -2, and path 300 starts so that step 26 or 27 overflows.
+    model = gaussian_model(lc.LinearDrift(rate=30.0))
     initial = np.zeros(1400)
-    initial[300] = 50.0
+    initial[300] = 1.5e300
     with pytest.warns(lc.StepSizeWarning), pytest.raises(lc.NonFiniteStateError) as caught:
-        lc.simulate(gaussian_model(cubic), 1400, 10.0, 0.1, initial=initial, rng=1, n_threads=2)
+        lc.simulate(model, 1400, 10.0, 0.1, initial=initial, rng=1, n_threads=2)
     error = caught.value
-    assert error.path == 300
-    assert np.isfinite(error.state)
-    assert abs(error.state) > 1e100
+    assert (error.path, error.step) == (300, 26)
+    assert error.state == 1.5e300 * 2.0**26
     with np.errstate(over="ignore"):
-        assert error.drift == cubic(error.state)
-    for text in ("path 300", f"step {error.step}", repr(error.state), repr(error.drift)):
+        assert error.drift == model.drift(error.state)
+    for text in ("path 300", "step 26", repr(error.state), repr(error.drift)):
         assert text in str(error)
     copy = pickle.loads(pickle.dumps(error))
     assert (type(copy), str(copy), copy.step) == (lc.NonFiniteStateError, str(error), error.step)
-    # The step is the first bad one: a run up to it succeeds.
+    # It is the first bad step: a run up to it succeeds.
     with pytest.warns(lc.StepSizeWarning):
-        ok = lc.simulate(gaussian_model(cubic), 1400, 0.1 * error.step, 0.1, initial=initial, rng=1)
+        ok = lc.simulate(model, 1400, 2.6, 0.1, initial=initial, rng=1)
     assert ok.zeta[300, -1] == error.state
 
 
