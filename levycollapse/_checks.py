@@ -43,12 +43,14 @@ def as_float_array(name: str, value: Any, allowed: str = FINITE.allowed) -> Floa
         raise ParameterError(f"{name} has masked entries; fill or drop them first")
     try:
         raw = np.asarray(value)
-    except ValueError as error:
-        raise ParameterError(f"{name}={value!r} is not a rectangular array: {error}") from None
+    except (ValueError, TypeError) as error:
+        raise ParameterError(f"{name}={_shown(value)} is not a rectangular array of numbers: {error}") from None
     if raw.dtype.kind not in "iufO":
         raise ParameterError(f"{name}={_shown(value)} must be {allowed}, not {raw.dtype}")
-    if raw.dtype.kind == "O" and any(item is None or isinstance(item, (str, bytes, bool)) for item in raw.flat):
+    if raw.dtype.kind == "O" and any(item is None or isinstance(item, (str, bytes)) for item in raw.flat):
         raise ParameterError(f"{name}={_shown(value)} must be {allowed}")
+    if _has_boolean(value if raw.dtype.kind != "O" else raw.tolist()):
+        raise ParameterError(f"{name}={_shown(value)} must be {allowed}, not a boolean")
     try:
         return raw.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -62,6 +64,9 @@ def checked(name: str, value: Any, rule: _Range | None = None) -> FloatArray:
     good = np.isfinite(array) & rule.accepts(array)
     if not good.all():
         raise ParameterError(f"{_at(name, array, ~good)} must be {rule.allowed}")
+    # No negative zeros, which equal 0 but do not hash like it; and nobody changes a checked value afterwards.
+    array = array + 0.0
+    array.setflags(write=False)
     return array
 
 
@@ -95,7 +100,7 @@ def plain(result: Any) -> Any:
 
 def choice(name: str, value: Any, allowed: tuple[Any, ...]) -> Any:
     """Return `value` if it is one of `allowed`."""
-    if isinstance(value, np.ndarray) or value not in allowed:
+    if not np.isscalar(value) or value not in allowed:
         raise ParameterError(f"{name}={_shown(value)} must be one of {', '.join(map(repr, allowed))}")
     return value
 
@@ -114,6 +119,16 @@ def index_text(bad: NDArray[np.bool_]) -> str:
     return f" at index [{', '.join(map(str, index))}]"
 
 
+def _has_boolean(value: Any) -> bool:
+    """Whether a list has a boolean in it, which NumPy would turn into 0 or 1."""
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_boolean, value))
+    return isinstance(value, (bool, np.bool_))
+
+
 def _shown(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = " ".join(repr(value).split())
+    except Exception as error:  # an int of too many digits, or a foreign object's own fault
+        text = f"<{type(value).__name__}: {error}>"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -6,6 +6,7 @@ also what lets loops vectorise. `fastmath` stays off: it deletes NaN checks.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -19,12 +20,12 @@ Decorator = Callable[[Compiled], Compiled]
 
 def scalar(function: Compiled) -> Compiled:
     """Compile a function of numbers, to be called from other kernels."""
-    return njit(error_model="numpy", cache=True, nogil=True)(function)
+    return _cached(lambda **cache: njit(error_model="numpy", nogil=True, **cache)(function))
 
 
 def inlined(function: Compiled) -> Compiled:
     """Compile a small function so that LLVM always inlines it: loops over it can then vectorise."""
-    return njit(error_model="numpy", cache=True, nogil=True, forceinline=True)(function)
+    return _cached(lambda **cache: njit(error_model="numpy", nogil=True, forceinline=True, **cache)(function))
 
 
 def uncached(function: Compiled) -> Compiled:
@@ -38,12 +39,28 @@ def uncached(function: Compiled) -> Compiled:
 
 def elementwise(*signatures: str) -> Decorator:
     """Make a function of arrays (a NumPy ufunc) of a function of numbers."""
-    return _quiet(vectorize(list(signatures), nopython=True, cache=True))
+    return _quiet(lambda f: _cached(lambda **cache: vectorize(list(signatures), nopython=True, **cache)(f)))
 
 
 def elementwise_many(signature: str, layout: str) -> Decorator:
     """Make a function of arrays with several outputs of a function of one-element arrays."""
-    return _quiet(guvectorize([signature], layout, nopython=True, cache=True))
+    return _quiet(lambda f: _cached(lambda **cache: guvectorize([signature], layout, nopython=True, **cache)(f)))
+
+
+def _cached(compile_with: Callable[..., Compiled]) -> Compiled:
+    """Keep the machine code on disk, or do without where no folder can be written."""
+    try:
+        return compile_with(cache=True)
+    except RuntimeError as error:
+        if "no locator" not in str(error):
+            raise
+        warnings.warn(
+            "compiled kernels cannot be kept (neither the package's folder nor the user's cache can be written), so "
+            "that every process compiles them again; set NUMBA_CACHE_DIR to a folder that can",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return compile_with()
 
 
 def _quiet(compile_ufunc: Decorator) -> Decorator:

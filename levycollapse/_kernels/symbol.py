@@ -25,6 +25,8 @@ LOG2 = math.log(2.0)
 LOG_HALF = math.log(0.5)
 LOG_THREE_HALVES = math.log(1.5)
 SERIES_BELOW = 0.25
+#: k/lam from which |lam + ik| = k to rounding.
+FAR_ON_IMAGINARY_AXIS = 1e8
 #: Below this |a|, expm1(a t)/a equals t to rounding for every |t| < 1e5; it also avoids subnormal a.
 TINY_INDEX = 1e-150
 
@@ -228,8 +230,10 @@ def psi_imaginary(k, eta_J, alpha, lam):
             total += term
             n += 1
         return -eta_J * gamma(2.0 - alpha) * (x * lam ** (0.5 * alpha)) ** 2 * total
+    if x > FAR_ON_IMAGINARY_AXIS:
+        return psi_imaginary_far(k, eta_J, alpha, lam)
     theta = math.atan2(k, lam)
-    log_modulus = 0.5 * math.log1p(x * x) if x < 1e8 else math.log(x)
+    log_modulus = 0.5 * math.log1p(x * x)
     front = 2.0 * eta_J * gamma(2.0 - alpha)
     if alpha < 0.5:
         half = math.sin(0.5 * alpha * theta)
@@ -244,6 +248,29 @@ def psi_imaginary(k, eta_J, alpha, lam):
     power, growth = power_and_expm1(e * log_modulus)
     bracket = growth - power * (2.0 * half * half + x * math.sin(e * theta))
     return front * lam**alpha * bracket / (alpha * e)
+
+
+@scalar
+def psi_imaginary_far(k, eta_J, alpha, lam):
+    """psi(ik) for k >> lam, where |lam + ik| is k to rounding and k/lam itself may overflow."""
+    log_ratio = math.log(k) - math.log(lam)
+    theta = math.atan2(k, lam)
+    front = 2.0 * eta_J * gamma(2.0 - alpha)
+    e = alpha - 1.0
+    if e == 0.0:
+        return front * (lam * log_ratio - k * theta)
+    # lam^p expm1(p log_ratio) as a difference where that does not cancel: neither factor need be in range.
+    if alpha < 0.5:
+        if alpha < TINY_INDEX:
+            return -front * log_ratio
+        growth = lam**alpha * math.expm1(alpha * log_ratio) if alpha * log_ratio < 1.0 else k**alpha - lam**alpha
+        half = math.sin(0.5 * alpha * theta)
+        return front * (growth * math.cos(alpha * theta) - lam**alpha * 2.0 * half * half) / (alpha * e)
+    near = abs(e * log_ratio) < 1.0
+    growth = lam**alpha * math.expm1(e * log_ratio) if near else lam * k**e - lam**alpha
+    half = math.sin(0.5 * e * theta)
+    bracket = growth - lam * k**e * 2.0 * half * half - k**alpha * math.sin(e * theta)
+    return front * bracket / (alpha * e)
 
 
 @scalar

@@ -15,6 +15,7 @@ from .._checks import (
     as_float_array,
     broadcast_shape,
     checked,
+    index_text,
     model_arrays,
     plain,
 )
@@ -119,7 +120,14 @@ class TemperedStable:
         """
         index, scale = checked("alpha", alpha), checked("sigma", sigma, NON_NEGATIVE)
         broadcast_shape(alpha=index, sigma=scale)
-        return cls(alpha, lam, scale**index / kernels.stable_constant(index))
+        with np.errstate(all="ignore"):
+            intensity = scale**index / kernels.stable_constant(index)
+        lost = np.isinf(intensity) | ((intensity == 0) & (scale > 0))
+        if np.any(lost):
+            raise ParameterError(
+                f"sigma={sigma!r} is too large or small: its intensity is outside the range of doubles"
+            )
+        return cls(alpha, lam, intensity)
 
     @property
     def alpha(self) -> Any:
@@ -167,20 +175,24 @@ class TemperedStable:
         >>> round(jumps.symbol(2.0), 9), jumps.symbol(2.5)
         (2.936697695, inf)
         """
-        raw = np.asarray(s)
-        if raw.dtype.kind == "c":
-            return self._complex_symbol(raw)
+        if np.iscomplexobj(s):
+            return self._complex_symbol(s)
         point = checked("s", s, FINITE)
         broadcast_shape(s=point, alpha=self._alpha, lam=self._lam, intensity=self._intensity)
         return plain(kernels.symbol(point, self._intensity, self._alpha, self._lam))
 
     def _complex_symbol(self, s: Any) -> Any:
-        if not np.isfinite(s).all():
-            raise ParameterError("s must be finite")
+        if isinstance(s, np.ma.MaskedArray) and np.ma.is_masked(s):
+            raise ParameterError("s has masked entries; fill or drop them first")
+        s = np.asarray(s)
         broadcast_shape(s=s, alpha=self._alpha, lam=self._lam, intensity=self._intensity)
-        outside = np.abs(s.real) > self._lam
-        if outside.any():
-            raise ParameterError("s lies outside the strip |Re s| <= lam, where the symbol does not exist")
+        bad = ~np.isfinite(s) | (np.abs(s.real) > self._lam)
+        if bad.any():
+            value = np.broadcast_to(s, bad.shape)[tuple(np.argwhere(bad)[0])] if bad.ndim else s
+            raise ParameterError(
+                f"s={complex(value)!r}{index_text(bad)} must be finite and inside the strip |Re s| <= lam, where the "
+                "symbol exists"
+            )
         real, imaginary = symbol_complex(s.real, s.imag, self._intensity, self._alpha, self._lam)
         return plain(real + 1j * imaginary)
 

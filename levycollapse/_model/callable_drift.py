@@ -9,10 +9,10 @@ import numpy as np
 
 from .._checks import FINITE, FloatArray, as_float_array, checked, choice, plain
 from ..errors import ParameterError
-from .drift import Drift
+from .drift import Drift, scalar_time
 
-#: abs(zeta) at which plateaus are looked for: 1, 2, 4, ... 2**40.
-FAR: FloatArray = np.exp2(np.arange(41.0))
+#: abs(zeta) at which plateaus are looked for: 41 octaves up to 1e12, off the integers, where a periodic f may vanish.
+FAR: FloatArray = 0.9372 * np.exp2(np.arange(41.0))
 #: A drift whose last three octaves agree to this has saturated (kappa - a/abs(zeta) does at 1e12).
 SETTLED = 1e-9
 #: A drift that still grows by this factor an octave at the far end confines (abs(zeta)**0.07 does).
@@ -47,8 +47,13 @@ class CallableDrift(Drift):
         self._left = _plateau("left", left, self._evaluate, -1.0)
         self._right = _plateau("right", right, self._evaluate, 1.0)
         self._flow = flow
+        self._given = (f, left, right, flow, compile)
         if flow is not None:
             self._check_flow(flow)
+
+    def __reduce__(self) -> Any:
+        """Pickle by what was given: the machine code and the way of evaluation are made again."""
+        return _rebuilt, self._given
 
     @property
     def left(self) -> float:
@@ -73,7 +78,7 @@ class CallableDrift(Drift):
         """Flow over a time `t`: the one that was given, or numerical; see `Drift.flow`."""
         if self._flow is None:
             return super().flow(zeta, t)
-        start, time = checked("zeta", zeta, FINITE), float(checked("t", t, FINITE))
+        start, time = checked("zeta", zeta, FINITE), scalar_time(t)
         return plain(np.asarray(self._flow(start, time), dtype=float))
 
     def _check_flow(self, flow: Callable[[Any, float], Any]) -> None:
@@ -82,7 +87,10 @@ class CallableDrift(Drift):
         points = np.array([-2.0, -0.5, 0.3, 1.7])
         time = 1e-3
         expected = super().flow(points, time)
-        given = as_float_array("flow", flow(points, time))
+        try:
+            given = as_float_array("flow", flow(points, time))
+        except Exception as error:
+            raise ParameterError(f"flow fails at zeta={points.tolist()}, t={time}: {_described(error)}") from error
         scale = np.maximum(np.abs(np.asarray(expected) - points), 1e-6)
         if given.shape != points.shape or not np.all(np.abs(given - expected) <= 1e-3 * scale):
             raise ParameterError(
@@ -93,6 +101,22 @@ class CallableDrift(Drift):
     def __repr__(self) -> str:
         name = getattr(self.function, "__name__", repr(self.function))
         return f"Drift.from_callable({name}, left={self.left!r}, right={self.right!r})"
+
+
+def _rebuilt(f: Any, left: Any, right: Any, flow: Any, compile: Any) -> CallableDrift:
+    return CallableDrift(f, left=left, right=right, flow=flow, compile=compile)
+
+
+def _described(error: Exception) -> str:
+    return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+
+
+def _real(values: Any) -> FloatArray:
+    """Values of f as doubles; a complex one is not a force."""
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise TypeError("it is complex")
+    return array.astype(float)
 
 
 def _compiled(f: Callable[[Any], Any], *, insist: bool) -> Any:
@@ -116,22 +140,22 @@ def _array_form(f: Callable[[Any], Any], compiled: Any) -> Callable[[FloatArray]
     one_by_one = compiled if compiled is not None else f
     try:
         with np.errstate(all="ignore"):
-            direct = np.broadcast_to(np.asarray(f(probe), dtype=float), probe.shape)
+            direct = np.broadcast_to(_real(f(probe)), probe.shape)
             single = np.array([float(one_by_one(z)) for z in probe])
         takes_arrays = bool(np.allclose(direct, single, rtol=1e-9, atol=1e-12, equal_nan=True))
     except Exception:  # whatever a user's function raises on an array, it may still work on numbers
         takes_arrays = False
     if takes_arrays:
-        return lambda z: np.broadcast_to(np.asarray(f(z), dtype=float), np.shape(z)).copy()
+        return lambda z: np.broadcast_to(_real(f(z)), np.shape(z)).copy()
 
     def looped(z: FloatArray) -> FloatArray:
-        return np.array([one_by_one(value) for value in np.ravel(z).tolist()], dtype=float).reshape(np.shape(z))
+        return _real([one_by_one(value) for value in np.ravel(z).tolist()]).reshape(np.shape(z))
 
     try:
         with np.errstate(all="ignore"):
             looped(probe)
     except Exception as error:
-        raise ParameterError(f"f fails at zeta=-1.5: {type(error).__name__}: {error}") from error
+        raise ParameterError(f"f fails at zeta=-1.5: {_described(error)}") from error
     return looped
 
 
@@ -140,16 +164,18 @@ def _plateau(name: str, given: float | None, evaluate: Callable[[FloatArray], Fl
     try:
         with np.errstate(all="ignore"):
             inward = -side * evaluate(side * FAR)
-    except ArithmeticError as error:
+    except Exception as error:
         raise ParameterError(
-            f"f fails for zeta as far as {side * FAR[-1]:g} ({type(error).__name__}: {error}); it must return inf there"
+            f"f fails for zeta between {side * FAR[0]:g} and {side * FAR[-1]:g} ({_described(error)}); it must have a "
+            "value, or an infinite one, everywhere"
         ) from error
     if np.isnan(inward).any():
         at = side * FAR[np.isnan(inward)][0]
         raise ParameterError(f"f(zeta={at:g}) is nan; the drift must have a value, or an infinite one, everywhere")
     end = float(inward[-1]) + 0.0
     if given is not None:
-        value = float(as_float_array(name, given))
+        array = as_float_array(name, given)
+        value = float(array) if array.ndim == 0 else np.nan
         if np.isnan(value) or value == -np.inf:
             raise ParameterError(f"{name}={given!r} must be a number, or inf where the drift confines")
         if np.isinf(value):

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import broadcast_shape, checked, model_arrays, plain
+from .._checks import broadcast_shape, model_arrays, plain
 from .._laws.increment import IncrementLaw
 from .._laws.tempered_stable import ASYMMETRIC, TemperedStable
-from .._theory.exponent import ExponentResult, ExponentStatus, jump_threshold, solve_exponent
+from .._theory.exponent import ExponentResult, ExponentStatus, jump_threshold, solve_exponent, spectral_exponent
 from .._theory.phase import Phase, phase
 from .._theory.tail import TailForm, TailLaw, linear_drift_tail, no_tail, tail_law
 from ..errors import ParameterError
@@ -107,7 +107,7 @@ class CollapseModel:
         >>> model.phase
         <Phase.COLLAPSED: 0>
         """
-        checked("eta_J", eta_J)
+        model_arrays(kappa=kappa, eta_G=eta_G, eta_J=eta_J, alpha=alpha, lam=lam)
         return cls(SaturatingDrift(kappa, center, width), eta_G, TemperedStable(alpha, lam, eta_J))
 
     @property
@@ -148,6 +148,8 @@ class CollapseModel:
     @property
     def beta(self) -> Any:
         """Spectral exponent, nan where there is none; `solve_exponent(model)` gives the status."""
+        if self._special() is None:
+            return spectral_exponent(self.kappa, self.eta_G, self.eta_J, self.alpha, self.lam)
         return self._exponent_result().beta
 
     @property
@@ -174,8 +176,8 @@ class CollapseModel:
             return tail_law(self.kappa, self.eta_G, self.eta_J, self.alpha, self.lam)
         if special is ExponentStatus.NOT_RESTORING:
             return no_tail(TailForm.NONSTATIONARY, self._shape())
-        if isinstance(self._drift, LinearDrift) and np.all(np.asarray(self.eta_J) > 0):
-            return linear_drift_tail(self.alpha, self.lam, self._shape())
+        if isinstance(self._drift, LinearDrift):
+            return linear_drift_tail(self.alpha, self.lam, self.eta_J, self._shape())
         return no_tail(TailForm.UNKNOWN, self._shape())
 
     def increment(self, dt: Any) -> IncrementLaw:

@@ -10,7 +10,22 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from .._checks import FINITE, POSITIVE, FloatArray, broadcast_shape, checked, plain
-from ..errors import ConvergenceError
+from ..errors import ConvergenceError, ParameterError
+
+#: Calls of a drift that a numerical flow may take before it is given up.
+MOST_CALLS = 20_000
+
+
+class _TooManyCallsError(Exception):
+    """The integration of a flow takes too long."""
+
+
+def scalar_time(t: Any) -> float:
+    """Check a time that must be one number."""
+    time = checked("t", t, FINITE)
+    if time.ndim:
+        raise ParameterError(f"t has shape {time.shape}; a numerical flow takes one time")
+    return float(time)
 
 
 class Drift(ABC):
@@ -59,18 +74,30 @@ class Drift(ABC):
         ConvergenceError
             If the integration fails, as a backward flow that escapes to infinity does.
         """
-        start, time = checked("zeta", zeta, FINITE), float(checked("t", t, FINITE))
+        start, time = checked("zeta", zeta, FINITE), scalar_time(t)
         if time == 0.0 or start.size == 0:
             return plain(start.copy())
-        result = solve_ivp(
-            lambda _, z: np.asarray(self(z)),
-            (0.0, time),
-            start.ravel(),
-            method="DOP853",
-            rtol=1e-12,
-            atol=1e-12,
-            t_eval=[time],
-        )
+        left = MOST_CALLS
+
+        def rate(_: float, z: FloatArray) -> FloatArray:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise _TooManyCallsError
+            return np.asarray(self(z))
+
+        options = {"rtol": 1e-12, "atol": 1e-12, "t_eval": [time]}
+        try:
+            result = solve_ivp(rate, (0.0, time), start.ravel(), method="DOP853", **options)
+        except _TooManyCallsError:
+            # A long time near the equilibrium is stiff; every point is its own equation, so the Jacobian is diagonal.
+            left = MOST_CALLS
+            try:
+                result = solve_ivp(rate, (0.0, time), start.ravel(), method="LSODA", lband=0, uband=0, **options)
+            except _TooManyCallsError:
+                raise ConvergenceError(
+                    f"the flow over t={time!r} needs more than {MOST_CALLS} calls of the drift"
+                ) from None
         if not result.success:
             raise ConvergenceError(f"the flow over t={time!r} could not be integrated: {result.message}")
         return plain(result.y[:, -1].reshape(start.shape))
@@ -97,7 +124,7 @@ class Drift(ABC):
             Exact flow (zeta, t) -> zeta, checked at a few points against `f`.
         compile : {"auto", True, False}, optional
             Whether to compile `f` with Numba, which simulation wants. "auto" tries and falls back to Python, True
-            insists.
+            insists. Compiled code takes the values that global variables have now.
 
         Returns
         -------
@@ -193,14 +220,15 @@ class SaturatingDrift(Drift):
 
     def __call__(self, zeta: Any) -> Any:
         """F(zeta), elementwise."""
-        u = (checked("zeta", zeta, FINITE) - self._center) / self._width
+        point = checked("zeta", zeta, FINITE)
+        broadcast_shape(zeta=point, kappa=self._kappa, center=self._center, width=self._width)
+        u = (point - self._center) / self._width
         # F = kL kR (1 - e^v)/(kR + kL e^v), v = 2u: the form whose zero is exact; written for e^-|v| only.
         small = np.exp(-2.0 * np.abs(u))
-        rising = -np.expm1(-2.0 * np.abs(u)) * self._kappa * self._kappa_right
+        rise = -np.expm1(-2.0 * np.abs(u))
+        ratio = self._kappa / self._kappa_right
         force = np.where(
-            u < 0,
-            rising / (self._kappa_right + self._kappa * small),
-            -rising / (self._kappa_right * small + self._kappa),
+            u < 0, self._kappa * rise / (1.0 + ratio * small), -self._kappa_right * rise / (1.0 + small / ratio)
         )
         return plain(force + 0.0)  # no negative zero at the center
 
@@ -225,6 +253,7 @@ class SaturatingDrift(Drift):
             If an argument is not finite.
         """
         start, time = checked("zeta", zeta, FINITE), checked("t", t, FINITE)
+        broadcast_shape(zeta=start, t=time, kappa=self._kappa, center=self._center, width=self._width)
         displacement = (start - self._center) / self._width
         distance = np.abs(displacement)
         if self._kappa_right is self._kappa:
@@ -293,7 +322,9 @@ class LinearDrift(Drift):
 
     def __call__(self, zeta: Any) -> Any:
         """F(zeta), elementwise."""
-        return plain(-self._rate * (checked("zeta", zeta, FINITE) - self._center))
+        point = checked("zeta", zeta, FINITE)
+        broadcast_shape(zeta=point, rate=self._rate, center=self._center)
+        return plain(-self._rate * (point - self._center))
 
     def flow(self, zeta: Any, t: Any) -> Any:
         """Exact flow: exponential relaxation to the center.
@@ -316,6 +347,7 @@ class LinearDrift(Drift):
             If an argument is not finite.
         """
         start, time = checked("zeta", zeta, FINITE), checked("t", t, FINITE)
+        broadcast_shape(zeta=start, t=time, rate=self._rate, center=self._center)
         return plain(self._center + (start - self._center) * np.exp(-self._rate * time))
 
     def __repr__(self) -> str:

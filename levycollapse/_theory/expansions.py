@@ -12,6 +12,7 @@ from .._kernels import exponent as kernels
 from .._kernels import symbol as symbol_kernels
 
 
+@np.errstate(all="ignore")
 def small_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any, *, order: int = 2) -> Any:
     """Exponent far below the tempering, as a series in (beta/lam)**2.
 
@@ -63,6 +64,7 @@ def small_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any, *, 
     return plain(np.where(untempered, np.nan, np.where(no_jumps, first, first * correction)))
 
 
+@np.errstate(all="ignore")
 def near_threshold_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any, *, order: int = 2) -> Any:
     r"""Exponent just above threshold, where it leaves lam with a power that depends on alpha.
 
@@ -107,7 +109,8 @@ def near_threshold_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam:
     arrays = model_arrays(kappa=kappa, eta_G=eta_G, eta_J=eta_J, alpha=alpha, lam=lam)
     kappa, eta_G, eta_J, alpha, lam = np.broadcast_arrays(*arrays)
     threshold = kernels.jump_threshold(kappa, eta_G, alpha, lam)
-    valid = (eta_J > 0) & (lam > 0) & (eta_J >= threshold)
+    status = kernels.exponent_with_status(kappa, eta_G, eta_J, alpha, lam)[3]
+    valid = (eta_J > 0) & ((status == kernels.ROOT) | (status == kernels.AT_THRESHOLD))
     safe = [
         np.where(valid, v, filler) for v, filler in zip((kappa, eta_G, eta_J, alpha, lam), (1, 0, 1, 1, 1), strict=True)
     ]
@@ -115,7 +118,7 @@ def near_threshold_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam:
     excess = (eta_J - np.where(valid, threshold, 0.0)) * symbol_kernels.symbol(lam, 1.0, alpha, lam)
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = (_leading_gap if order == 1 else _solved_gap)(excess, kappa, eta_G, eta_J, alpha, lam)
-        gap = np.where(excess == 0, 0.0, gap)
+        gap = np.where((status == kernels.AT_THRESHOLD) | (excess <= 0), 0.0, gap)
         inside = valid & (gap >= 0) & (gap <= 0.5 * lam)
     return plain(np.where(inside, lam - gap, np.nan))
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._checks import FINITE, checked, index_text, model_arrays, plain
+from .._checks import FINITE, FloatArray, broadcast_shape, checked, index_text, model_arrays, plain
 from .._kernels import exponent as kernels
-from ..errors import ParameterError
+from ..errors import ConvergenceError, ParameterError
 
 
 class ExponentStatus(IntEnum):
@@ -28,6 +28,8 @@ class ExponentStatus(IntEnum):
     UNTEMPERED = kernels.UNTEMPERED
     #: A root exists but is outside the range of floating-point numbers.
     UNREPRESENTABLE = kernels.UNREPRESENTABLE
+    #: The iteration did not settle; not seen in any test.
+    NOT_CONVERGED = kernels.NOT_CONVERGED
     #: The drift confines on the left (infinite plateau): there is no characteristic equation.
     CONFINED = 6
     #: The drift does not restore on one of its sides: there is no stationary law.
@@ -49,8 +51,9 @@ class ExponentResult:
     iterations : int or ndarray of int
         Evaluations of the symbol and its derivatives that the root took.
     gap : float or ndarray
-        lam - beta, with relative accuracy also when it is far below the rounding of `beta`. Negative if a
-        Gaussian exponent exceeds lam.
+        lam - beta, computed as such and not as a difference: its relative error near threshold is what the rounding
+        of the parameters makes of it, about 1e-16/(eta_J/eta_J* - 1), also when it is far below the rounding of
+        `beta`. Negative if a Gaussian exponent exceeds lam.
     """
 
     beta: Any
@@ -79,6 +82,8 @@ class IntensityStatus(IntEnum):
     ABOVE_TEMPERING = 1
     #: beta > kappa/eta_G: the Gaussian noise alone makes a heavier tail.
     ABOVE_GAUSSIAN = 2
+    #: The intensity exists but is outside the range of floating-point numbers.
+    UNREPRESENTABLE = 3
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,8 @@ def characteristic(beta: Any, kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, la
     """
     point = checked("beta", beta, FINITE)
     arrays = model_arrays(kappa=kappa, eta_G=eta_G, eta_J=eta_J, alpha=alpha, lam=lam)
+    names = ("beta", "kappa", "eta_G", "eta_J", "alpha", "lam")
+    broadcast_shape(**dict(zip(names, (point, *arrays), strict=True)))
     return plain(kernels.characteristic(point, *arrays))
 
 
@@ -181,13 +188,28 @@ def spectral_exponent(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any) 
     arrays = model_arrays(kappa=kappa, eta_G=eta_G, eta_J=eta_J, alpha=alpha, lam=lam)
     beta = kernels.exponent(*arrays)
     if np.isnan(beta).any():
-        lost = np.asarray(kernels.exponent_with_status(*arrays)[3]) == ExponentStatus.UNREPRESENTABLE
-        if lost.any():
-            raise ParameterError(
-                f"the parameters{index_text(lost)} are too far apart in scale: beta is outside the range of "
-                "floating-point numbers"
-            )
+        require_computed(arrays, kernels.exponent_with_status(*arrays)[3])
     return plain(beta)
+
+
+def require_computed(arrays: list[FloatArray], status: Any) -> None:
+    """Raise where there is an exponent that could not be computed."""
+    lost = np.asarray(status) == ExponentStatus.UNREPRESENTABLE
+    if lost.any():
+        raise ParameterError(
+            f"{_model_text(arrays, lost)} are too far apart in scale: beta is outside the range of floating-point "
+            "numbers"
+        )
+    stalled = np.asarray(status) == ExponentStatus.NOT_CONVERGED
+    if stalled.any():
+        raise ConvergenceError(f"the exponent of {_model_text(arrays, stalled)} did not converge")
+
+
+def _model_text(arrays: list[FloatArray], chosen: Any) -> str:
+    index = tuple(np.argwhere(chosen)[0]) if np.ndim(chosen) else ()
+    values = [float(np.broadcast_to(array, np.shape(chosen))[index]) for array in arrays]
+    names = ("kappa", "eta_G", "eta_J", "alpha", "lam")
+    return ", ".join(f"{name}={value!r}" for name, value in zip(names, values, strict=True)) + index_text(chosen)
 
 
 def solve_exponent(
@@ -223,7 +245,7 @@ def solve_exponent(
     <ExponentStatus.BELOW_THRESHOLD: 3>
     """
     others = {"eta_G": eta_G, "eta_J": eta_J, "alpha": alpha, "lam": lam}
-    if hasattr(kappa, "_exponent_result"):
+    if hasattr(kappa, "_exponent_result") and not isinstance(kappa, type):
         given = [name for name, value in others.items() if value is not None]
         if given:
             raise ParameterError(f"{given[0]} is already in the model; give the model alone")
@@ -270,7 +292,8 @@ def jump_threshold(kappa: Any, eta_G: Any, alpha: Any, lam: Any) -> Any:
     >>> round(lc.jump_threshold(kappa=1.0, eta_G=0.1, alpha=1.5, lam=3.0), 12)
     0.206428391898
     """
-    return plain(kernels.jump_threshold(*model_arrays(kappa=kappa, eta_G=eta_G, alpha=alpha, lam=lam)))
+    arrays = model_arrays(kappa=kappa, eta_G=eta_G, alpha=alpha, lam=lam)
+    return _in_range("eta_J*", kernels.jump_threshold(*arrays), arrays[0] - arrays[1] * arrays[3] > 0)
 
 
 def intensity_for_exponent(beta: Any, kappa: Any, eta_G: Any, alpha: Any, lam: Any) -> Any:
@@ -305,7 +328,19 @@ def intensity_for_exponent(beta: Any, kappa: Any, eta_G: Any, alpha: Any, lam: A
     >>> round(lc.spectral_exponent(kappa=1.0, eta_G=0.1, eta_J=eta_J, alpha=1.5, lam=3.0), 12)
     0.5
     """
-    return solve_intensity(beta, kappa, eta_G, alpha, lam).eta_J
+    arrays = model_arrays(beta=beta, kappa=kappa, eta_G=eta_G, alpha=alpha, lam=lam)
+    return _in_range("eta_J", kernels.intensity_for_exponent(*arrays), arrays[1] - arrays[2] * arrays[0] > 0)
+
+
+def _in_range(name: str, value: Any, positive: Any) -> Any:
+    """Refuse a positive intensity that has over- or underflowed."""
+    lost = np.isinf(value) | ((value == 0) & positive)
+    if np.any(lost):
+        raise ParameterError(
+            f"the parameters{index_text(lost)} are too far apart in scale: {name} is outside the range of "
+            "floating-point numbers"
+        )
+    return plain(value)
 
 
 def solve_intensity(beta: Any, kappa: Any, eta_G: Any, alpha: Any, lam: Any) -> IntensityResult:
@@ -336,7 +371,9 @@ def solve_intensity(beta: Any, kappa: Any, eta_G: Any, alpha: Any, lam: Any) -> 
     eta_J = kernels.intensity_for_exponent(*arrays)
     beta_array, lam_array = np.broadcast_arrays(arrays[0], arrays[4])
     failed = np.where(beta_array > lam_array, IntensityStatus.ABOVE_TEMPERING, IntensityStatus.ABOVE_GAUSSIAN)
-    status = np.where(np.isnan(eta_J), failed, IntensityStatus.REACHED)
+    lost = np.isinf(eta_J) | ((eta_J == 0) & (arrays[1] - arrays[2] * arrays[0] > 0))
+    status = np.where(np.isnan(eta_J), failed, np.where(lost, IntensityStatus.UNREPRESENTABLE, IntensityStatus.REACHED))
+    eta_J = np.where(lost, np.nan, eta_J)
     if np.ndim(eta_J) == 0:
         return IntensityResult(float(eta_J), IntensityStatus(int(status)))
     return IntensityResult(eta_J, status)
@@ -373,7 +410,8 @@ def critical_intensity(kappa: Any, eta_G: Any, alpha: Any, lam: Any) -> Any:
     """
     arrays = model_arrays(kappa=kappa, eta_G=eta_G, alpha=alpha, lam=lam)
     exists = (arrays[3] > 1) & (arrays[0] > arrays[1])
-    return plain(np.where(exists, kernels.intensity_for_exponent(1.0, *arrays), np.nan))
+    eta_J = np.where(exists, kernels.intensity_for_exponent(1.0, *arrays), np.nan)
+    return _in_range("the critical eta_J", eta_J, exists)
 
 
 def exponent_sensitivities(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any) -> ExponentSensitivities:
@@ -408,4 +446,5 @@ def exponent_sensitivities(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: 
     (1.313901954, -1.833959747)
     """
     arrays = model_arrays(kappa=kappa, eta_G=eta_G, eta_J=eta_J, alpha=alpha, lam=lam)
+    require_computed(arrays, kernels.exponent_with_status(*arrays)[3])
     return ExponentSensitivities(*(plain(d) for d in kernels.sensitivities(*arrays)))

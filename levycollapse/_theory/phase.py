@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import NON_NEGATIVE, checked, model_arrays
+from .._checks import NON_NEGATIVE, broadcast_shape, checked, model_arrays
 from .._kernels import phases as kernels
 
 
@@ -93,5 +93,7 @@ def phase(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any, *, rtol: flo
     """
     tolerance = checked("rtol", rtol, NON_NEGATIVE)
     arrays = model_arrays(kappa=kappa, eta_G=eta_G, eta_J=eta_J, alpha=alpha, lam=lam)
+    names = ("kappa", "eta_G", "eta_J", "alpha", "lam")
+    broadcast_shape(rtol=tolerance, **dict(zip(names, arrays, strict=True)))
     code = kernels.phase(*arrays, tolerance)
     return Phase(int(code)) if np.ndim(code) == 0 else code

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._checks import FloatArray, model_arrays
-from .exponent import ExponentStatus, solve_exponent
+from .exponent import ExponentStatus, require_computed, solve_exponent
 from .phase import Phase, phase
 
 
@@ -88,6 +88,7 @@ def tail_law(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any) -> TailLa
     parameters = {"kappa": kappa, "eta_G": eta_G, "eta_J": eta_J, "alpha": alpha, "lam": lam}
     arrays = model_arrays(**parameters)
     found = solve_exponent(*arrays)
+    require_computed(arrays, found.status)
     alpha_array, lam_array, status, beta, phases = np.broadcast_arrays(
         arrays[3], arrays[4], found.status, found.beta, phase(*arrays)
     )
@@ -128,23 +129,24 @@ def tail_law(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any) -> TailLa
     return TailLaw(rate, log_power, loglog_power, form=form)
 
 
-def linear_drift_tail(alpha: Any, lam: Any, shape: tuple[int, ...] = ()) -> TailLaw:
-    """Tail under a linear drift with jumps: (log tau)**(-2-alpha) (THEORY 5); -1-alpha untempered (NUMERICS B.15)."""
-    alpha, rate = np.broadcast_to(alpha, shape), np.broadcast_to(lam, shape)
-    log_power = np.where(rate > 0, -2.0, -1.0) - alpha
-    return _filled(rate, log_power, np.zeros(shape), TailForm.LINEAR)
+def linear_drift_tail(alpha: Any, lam: Any, eta_J: Any, shape: tuple[int, ...] = ()) -> TailLaw:
+    """Tail under a linear drift: (log tau)**(-2-alpha) (THEORY 5); untempered -1-alpha (NUMERICS B.15)."""
+    alpha, rate, jumps = (np.broadcast_to(v, shape) for v in (alpha, lam, np.asarray(eta_J) > 0))
+    log_power = np.where(jumps, np.where(rate > 0, -2.0, -1.0) - alpha, np.nan)
+    form = np.where(jumps, int(TailForm.LINEAR), int(TailForm.UNKNOWN))
+    return _filled(np.where(jumps, rate, np.nan), log_power, np.where(jumps, 0.0, np.nan), form)
 
 
 def no_tail(form: TailForm, shape: tuple[int, ...] = ()) -> TailLaw:
     """A tail that does not exist or is not known: nan, with the reason in `form`."""
     nothing = np.full(shape, np.nan)
-    return _filled(nothing, nothing, nothing, form)
+    return _filled(nothing, nothing, nothing, np.full(shape, int(form)))
 
 
-def _filled(rate: FloatArray, log_power: FloatArray, loglog_power: FloatArray, form: TailForm) -> TailLaw:
+def _filled(rate: FloatArray, log_power: FloatArray, loglog_power: FloatArray, form: Any) -> TailLaw:
     if not rate.shape:
-        return TailLaw(rate.item(), log_power.item(), loglog_power.item(), form=form)
-    return TailLaw(rate.copy(), log_power, loglog_power, form=np.full(rate.shape, int(form)))
+        return TailLaw(rate.item(), log_power.item(), loglog_power.item(), form=TailForm(int(form)))
+    return TailLaw(rate, log_power, loglog_power, form=form)
 
 
 def _assign(

@@ -18,6 +18,7 @@ from .output import as_json
 #: Where a parameter that is not on an axis stands if it is not given, and the range of one that is.
 FIXED = {"kappa": 1.0, "eta_G": 0.1, "eta_J": 0.62, "alpha": 1.5, "lam": 3.0}
 DEFAULT_AXES = {"eta_J": "0.01:20:log", "alpha": "0.05:1.95"}
+MOST_POINTS = 100_000_000
 #: Grids above this show their progress when stderr is a terminal.
 LONG = 500_000
 
@@ -42,22 +43,23 @@ def phase_diagram(
 
     Saves data (NetCDF), picture (PNG and PDF) and a summary (JSON).
 
-    A VALUE is a number, or a range START:STOP[:POINTS][:log] that puts the parameter on an axis. Two parameters must
-    be on axes; eta_J and alpha are if you name no others.
+    A VALUE is a number, or a range START:STOP[:POINTS][:lin|:log] that puts the parameter on an axis. Two parameters
+    must be on axes; eta_J and alpha are if you name no others.
 
     Example: levycollapse phase-diagram --lam 0.5:20:300:log --kappa 0.1:3 --eta-J 0.3
     """
     started = time.perf_counter()
     given = {"kappa": kappa, "eta_G": eta_g, "eta_J": eta_j, "alpha": alpha, "lam": lam}
     values = _choose_axes(given, points)
-    folder = _prepared(output)
-
     from .. import __version__
     from .._diagram import phase_diagram as compute
     from ..plotting import plot_phase_diagram, save_figure, style
 
     axes = {name: value for name, value in values.items() if not isinstance(value, float)}
     size = math.prod(axis.size for axis in axes.values())
+    if size > MOST_POINTS:
+        raise ParameterError(f"{size} grid points are too many; a diagram takes at most {MOST_POINTS}")
+    folder = _prepared(output)
     print(f"{' x '.join(str(a.size) for a in axes.values())} points over {' x '.join(axes)}", file=sys.stderr)
     data = compute(**values, quantity=quantity, progress=size >= LONG and sys.stderr.isatty())
     data.attrs["levycollapse_version"] = __version__

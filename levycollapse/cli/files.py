@@ -6,19 +6,21 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from ..errors import ParameterError
 
 
 def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
     """Let `write` make a file or folder beside `path`, then put it in the place of `path`."""
-    unfinished = path.with_name(f".{path.name}.part")
+    if path.is_dir() and path.suffix != ".zarr":
+        raise ParameterError(f"{path} is a folder; it must be a file")
+    unfinished = path.with_name(f".{path.name}.{uuid4().hex[:8]}.part")
     try:
         write(unfinished)
         if path.is_dir():
             # A folder cannot be replaced in one step; the old one stays until the new one is in place.
-            old = path.with_name(f".{path.name}.old")
-            remove(old)
+            old = unfinished.with_suffix(".old")
             path.rename(old)
             unfinished.replace(path)
             remove(old)

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..errors import ParameterError
 
+MOST_POINTS = 1_000_000
 FORM = "a number, or a range START:STOP[:POINTS][:lin|:log]"
 
 
@@ -30,6 +31,10 @@ def parse(name: str, text: str, points: int) -> Any:
             raise ParameterError(f"{name}={text!r}: POINTS={parts[2]!r} must be an integer >= 2") from None
     if count < 2:
         raise ParameterError(f"{name}={text!r}: {count} points are too few; a range needs at least 2")
+    if count > MOST_POINTS:
+        raise ParameterError(f"{name}={text!r}: {count} points are too many; an axis takes at most {MOST_POINTS}")
+    if not np.isfinite(stop - start):
+        raise ParameterError(f"{name}={text!r}: the range is wider than the range of floating-point numbers")
     if not start < stop:
         raise ParameterError(f"{name}={text!r}: START must be below STOP")
     if scale == "lin":

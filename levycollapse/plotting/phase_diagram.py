@@ -73,8 +73,10 @@ def plot_phase_diagram(diagram: xr.Dataset, ax: Axes | None = None) -> Axes:
     >>> ax.get_ylabel()
     'jump intensity $\\eta_J$'
     """
+    if not isinstance(diagram, xr.Dataset) or not {"threshold", "phase"} <= set(diagram.data_vars):
+        raise ParameterError("diagram must be a Dataset made by phase_diagram, over two axes")
     quantity = next((name for name in ("beta", "tail_rate") if name in diagram), None)
-    if quantity is None or "threshold" not in diagram:
+    if quantity is None:
         raise ParameterError("diagram must be a Dataset made by phase_diagram")
     field = diagram[quantity]
     if field.ndim != 2:

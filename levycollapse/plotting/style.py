@@ -7,6 +7,7 @@ from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -102,7 +103,7 @@ def save_figure(ax: Axes, stem: str | Path) -> list[Path]:
     paths = []
     for ending, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
         path = Path(f"{stem}.{ending}")
-        unfinished = path.with_name(f".{path.name}.part")
+        unfinished = path.with_name(f".{path.name}.{uuid4().hex[:8]}.part")
         try:
             figure.savefig(unfinished, format=ending, metadata=metadata)
             unfinished.replace(path)

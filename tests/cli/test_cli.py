@@ -101,6 +101,9 @@ def test_threshold_and_design():
         (["phase-diagram", "--alpha", "0.1:2"], "must be a number strictly between 0 and 2"),
         (["phase-diagram", "--quantity", "gamma"], "quantity='gamma' must be one of"),
         (["phase-diagram", "--points", "1"], "1 points are too few"),
+        (["phase-diagram", "--lam", "1:2:1000000000000"], "1000000000000 points are too many"),
+        (["phase-diagram", "--points", "200000"], "grid points are too many"),
+        (["phase-diagram", "--kappa", "-1e308:1e308"], "wider than the range"),
     ],
 )
 def test_errors_are_one_line(arguments, message, tmp_path, monkeypatch, capsys):
@@ -216,6 +219,20 @@ def test_interrupted_run_leaves_nothing(tmp_path):
     assert process.returncode == 130
     assert error.strip().splitlines()[-1] == "levycollapse: error: interrupted; nothing was written"
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_two_runs_into_one_folder(tmp_path):
+    runs = [
+        subprocess.Popen(
+            [COMMAND, "phase-diagram", "--points", "60", "-o", "out"], cwd=tmp_path, stderr=subprocess.PIPE
+        )
+        for _ in range(2)
+    ]
+    for process in runs:
+        _, error = process.communicate(timeout=180)
+        assert process.returncode == 0, error
+    names = ["phase_diagram.nc", "phase_diagram.pdf", "phase_diagram.png", "summary.json"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == names
 
 
 def test_closed_pipe_is_silent():
