@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ._model.drift import Drift as Drift
     from ._model.drift import LinearDrift as LinearDrift
     from ._model.drift import SaturatingDrift as SaturatingDrift
+    from ._stationary.density import DensityStatus as DensityStatus
+    from ._stationary.density import StationaryDensity as StationaryDensity
+    from ._stationary.solve import stationary_density as stationary_density
     from ._theory.expansions import near_threshold_exponent as near_threshold_exponent
     from ._theory.expansions import small_exponent as small_exponent
     from ._theory.exponent import ExponentResult as ExponentResult
@@ -57,6 +60,8 @@ _HOME = {
     "_laws.tempered_stable": ["TemperedStable"],
     "_model.collapse_model": ["CollapseModel"],
     "_model.drift": ["Drift", "LinearDrift", "SaturatingDrift"],
+    "_stationary.density": ["DensityStatus", "StationaryDensity"],
+    "_stationary.solve": ["stationary_density"],
     "_theory.expansions": ["near_threshold_exponent", "small_exponent"],
     "_theory.exponent": [
         "ExponentResult",

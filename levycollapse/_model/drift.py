@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from .._checks import FINITE, POSITIVE, FloatArray, broadcast_shape, checked, plain
+from .._checks import FINITE, POSITIVE, FloatArray, broadcast_shape, checked, choice, plain
 from ..errors import ConvergenceError
 
 
@@ -36,6 +36,32 @@ class Drift(ABC):
     @abstractmethod
     def __call__(self, zeta: Any) -> Any:
         """F(zeta), elementwise, in zeta per unit time."""
+
+    def deficit(self, zeta: Any, *, side: str = "left") -> Any:
+        """How far the drift is from its plateau: kappa - F on the left, F + kappa_right on the right.
+
+        Parameters
+        ----------
+        zeta : float or array_like
+            Where.
+        side : {"left", "right"}, optional
+            Which plateau.
+
+        Returns
+        -------
+        float or ndarray
+            The difference; inf where the drift confines on that side. `SaturatingDrift` gives it with full relative
+            accuracy however small it is; other drifts give the difference of two numbers, whose rounding is
+            about 1e-16 kappa (NUMERICS B.13).
+
+        Raises
+        ------
+        ParameterError
+            If `zeta` is not finite or `side` is not one of the two.
+        """
+        choice("side", side, ("left", "right"))
+        force = np.asarray(self(zeta), dtype=float)
+        return plain(np.asarray(self.left - force if side == "left" else force + self.right))
 
     def flow(self, zeta: Any, t: Any) -> Any:
         """Where the noiseless motion d zeta/dt = F(zeta) takes `zeta` in time `t`.
@@ -203,6 +229,17 @@ class SaturatingDrift(Drift):
             -rising / (self._kappa_right * small + self._kappa),
         )
         return plain(force)
+
+    def deficit(self, zeta: Any, *, side: str = "left") -> Any:
+        """Distance from a plateau, without cancellation; see `Drift.deficit`."""
+        choice("side", side, ("left", "right"))
+        u = 2.0 * (checked("zeta", zeta, FINITE) - self._center) / self._width
+        here, there = (self._kappa, self._kappa_right) if side == "left" else (self._kappa_right, self._kappa)
+        v = u if side == "left" else -u
+        # kL (kL + kR)/(kL + kR e^-v), written for e^-|v| only.
+        small = np.exp(-np.abs(v))
+        top = here * (here + there)
+        return plain(np.where(v < 0, top * small / (here * small + there), top / (here + there * small)))
 
     def flow(self, zeta: Any, t: Any) -> Any:
         """Exact flow of the drift over a time `t`.

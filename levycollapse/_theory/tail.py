@@ -34,7 +34,7 @@ class TailForm(IntEnum):
 
 @dataclass(frozen=True)
 class TailLaw:
-    """Tail p(tau) ~ const tau**(-1-rate) (log tau)**log_power (log log tau)**loglog_power.
+    """Tail p(tau) ~ prefactor tau**(-1-rate) (log tau)**log_power (log log tau)**loglog_power.
 
     Attributes
     ----------
@@ -42,6 +42,9 @@ class TailLaw:
         Index of the power; nan where there is no such law.
     log_power, loglog_power : float or ndarray
         Powers of the slowly varying factors.
+    prefactor : float, ndarray or None
+        The constant, which depends on the whole drift: None where only the tail's numbers were asked for,
+        filled in by `stationary_density`.
     form : TailForm or ndarray of int
         Which law it is, and the reason where it is nan.
     """
@@ -49,6 +52,7 @@ class TailLaw:
     rate: Any
     log_power: Any
     loglog_power: Any
+    prefactor: Any = None
     form: Any = field(kw_only=True)
 
 
@@ -83,7 +87,7 @@ def tail_law(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any) -> TailLa
     --------
     >>> import levycollapse as lc
     >>> lc.tail_law(kappa=1.0, eta_G=0.1, eta_J=0.1, alpha=1.5, lam=3.0)
-    TailLaw(rate=3.0, log_power=-2.5, loglog_power=0.0, form=<TailForm.TEMPERED: 2>)
+    TailLaw(rate=3.0, log_power=-2.5, loglog_power=0.0, prefactor=None, form=<TailForm.TEMPERED: 2>)
     """
     parameters = {"kappa": kappa, "eta_G": eta_G, "eta_J": eta_J, "alpha": alpha, "lam": lam}
     arrays = model_arrays(**parameters)
