@@ -29,7 +29,11 @@ if TYPE_CHECKING:
     from ._model.drift import SaturatingDrift as SaturatingDrift
     from ._stationary.density import DensityStatus as DensityStatus
     from ._stationary.density import StationaryDensity as StationaryDensity
+    from ._stationary.evolution import DensityEvolution as DensityEvolution
+    from ._stationary.evolution import evolve_density as evolve_density
     from ._stationary.solve import stationary_density as stationary_density
+    from ._stationary.spectrum import Relaxation as Relaxation
+    from ._stationary.spectrum import relaxation_time as relaxation_time
     from ._theory.expansions import near_threshold_exponent as near_threshold_exponent
     from ._theory.expansions import small_exponent as small_exponent
     from ._theory.exponent import ExponentResult as ExponentResult
@@ -61,7 +65,9 @@ _HOME = {
     "_model.collapse_model": ["CollapseModel"],
     "_model.drift": ["Drift", "LinearDrift", "SaturatingDrift"],
     "_stationary.density": ["DensityStatus", "StationaryDensity"],
+    "_stationary.evolution": ["DensityEvolution", "evolve_density"],
     "_stationary.solve": ["stationary_density"],
+    "_stationary.spectrum": ["Relaxation", "relaxation_time"],
     "_theory.expansions": ["near_threshold_exponent", "small_exponent"],
     "_theory.exponent": [
         "ExponentResult",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -137,7 +138,7 @@ class SpectralCurve:
         value: FloatArray = self.pieces[index].primitive(zeta) + offset
         return value
 
-    def _by_piece(self, zeta, evaluate):  # type: ignore[no-untyped-def]
+    def _by_piece(self, zeta: FloatArray, evaluate: Callable[[int, FloatArray], FloatArray]) -> FloatArray:
         owner = np.searchsorted(self.breaks, zeta)
         result = np.empty(zeta.shape)
         for index in range(len(self.pieces)):

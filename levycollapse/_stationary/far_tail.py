@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import gamma
@@ -157,7 +157,7 @@ class Constants:
             if problem.alpha == 1:
                 return numerator / problem.eta_J
             # eta_J |Gamma(-a)| Gamma(a) = eta_J Gamma(1-a) Gamma(a)/a = eta_J pi/(a sin(pi a))
-            return numerator * problem.alpha * np.sin(np.pi * problem.alpha) / (np.pi * problem.eta_J)
+            return float(numerator * problem.alpha * np.sin(np.pi * problem.alpha) / (np.pi * problem.eta_J))
         if status is ExponentStatus.BELOW_THRESHOLD:
             numerator = float(self.numerator(np.array(problem.lam)))
             return problem.eta_J * numerator / problem.characteristic_at(problem.lam) ** 2
@@ -185,11 +185,13 @@ def cut_slope(problem: Problem, log_y: FloatArray) -> ComplexArray:
     e = alpha - 1.0
     y = np.exp(np.maximum(log_y, -500.0))
 
-    def over_e(exponent: ComplexArray | FloatArray) -> ComplexArray:
+    def over_e(exponent: Any) -> ComplexArray:
+        """(exp(e x) - 1)/e."""
+        x = np.asarray(exponent, dtype=np.complex128)
         if e == 0.0:
-            return exponent + 0j
+            return x
         with np.errstate(over="ignore"):
-            return np.asarray(np.expm1(e * (exponent + 0j)) / e)
+            return np.asarray(np.expm1(e * x) / e, dtype=np.complex128)
 
     ratio = np.log1p(0.5 * y / lam)
     far = over_e(np.log(2.0 * lam + y)) + 2.0 * lam * (2.0 * lam) ** e * over_e(ratio) / y
@@ -226,12 +228,30 @@ def mixture(problem: Problem, constants: Constants, end: float, decay: float) ->
 
 
 def power_mixture(end: float, rate: float, power: float, density: float) -> FarTail:
-    """density (end/zeta)^power exp(rate (zeta - end)), power > 0: the leading law, matched at `end` < 0."""
+    """Density (end/zeta)^power exp(rate (zeta - end)), power > 0: the leading law, matched at `end` < 0."""
     if power == 0.0:
         return FarTail(end, np.array([rate]), np.array([density * np.exp(-rate * end)]))
     y, dy_y, _ = _cut_nodes(60.0 / abs(end))
     weights = y**power * dy_y / gamma(power) * density * abs(end) ** power * np.exp(-rate * end)
     return FarTail(end, rate + y, weights)
+
+
+def log_power(problem: Problem, end: float) -> float:
+    """Power q of the leading law exp(rate zeta) abs(zeta)^-q; under a drift that confines F rho is like the jumps."""
+    status = problem.exponent_status
+    if status is ExponentStatus.CONFINED:
+        near, far = problem.force(np.array([end, 2.0 * end]))
+        return 1.0 + problem.alpha + float(np.log2(far / near))
+    if status is ExponentStatus.BELOW_THRESHOLD:
+        return 1.0 + problem.alpha
+    if status is ExponentStatus.AT_THRESHOLD:
+        return max(1.0 - problem.alpha, 0.0)
+    return 0.0
+
+
+def summable(problem: Problem) -> bool:
+    """Whether E exp(rate |zeta|) is finite on the left at the rate itself."""
+    return problem.exponent_status in (ExponentStatus.BELOW_THRESHOLD, ExponentStatus.CONFINED)
 
 
 def _cut_nodes(reach: float, extra: Sequence[float] = ()) -> tuple[FloatArray, FloatArray, FloatArray]:

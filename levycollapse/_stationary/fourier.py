@@ -59,7 +59,7 @@ class TiltedSolution:
     def mirrored(self) -> TiltedSolution:
         """The same solution seen in -zeta, for drifts that are odd."""
         n = len(self.values)
-        values = np.concatenate([self.values[:1], self.values[:0:-1]])
+        values: FloatArray = np.concatenate([self.values[:1], self.values[:0:-1]])
         left = -(self.left + self.step * n)
         # Point i of the mirror is left + step*i = -(old point n - i), with the box's end standing for its start.
         return TiltedSolution(
@@ -76,7 +76,7 @@ class TiltedSolution:
 
 def wave_numbers(n: int, step: float) -> FloatArray:
     """Non-negative wave numbers of n (odd) points."""
-    k: FloatArray = 2.0 * np.pi * np.arange((n + 1) // 2) / (n * step)
+    k: FloatArray = np.arange((n + 1) // 2, dtype=float) * (2.0 * np.pi / (n * step))
     return k
 
 
@@ -98,7 +98,7 @@ def solve_tilted(problem: Problem, scene: Landscape, tilt: float, left: float, r
 def solve_once(problem: Problem, scene: Landscape, tilt: float, left: float, right: float, n: int) -> TiltedSolution:
     """Null vector of F - H on n points of [left, right)."""
     step = (right - left) / n
-    zeta = left + step * np.arange(n)
+    zeta = left + step * np.arange(n, dtype=float)
     force = problem.force(zeta)
     multiplier = problem.multiplier(tilt, wave_numbers(n, step))
     start = np.exp(-np.interp(zeta, scene.zeta, scene.tilted(tilt)))
@@ -144,18 +144,21 @@ def null_vector(
 
     r = -np.einsum("ij,ij->j", rows, np.fft.irfft(np.stack([np.ones(len(size)), multiplier]) * np.fft.rfft(start), n=n))
     y = np.zeros(len(size), dtype=complex)
-    s = (columns_out * np.fft.rfft(rows * r)).sum(axis=0)
+    t = np.fft.rfft(rows * r) * columns_out
+    s = t[0] + t[1]
     p = s.copy()
     gamma = np.vdot(s, s).real
     goal = (1e-15 * plateau) ** 2 * float(start @ start)
     best, since = np.inf, 0
-    iteration = 0
-    for iteration in range(1, MOST_ITERATIONS + 1):
-        if gamma <= goal:
-            break
-        t = np.fft.irfft(columns_in * p, n=n)
-        t *= rows
-        q = t[0] + t[1]
+    iterations = 0
+    while gamma > goal:
+        if iterations == MOST_ITERATIONS:
+            reached = 1e-15 * np.sqrt(gamma / goal)
+            raise ConvergenceError(f"no stationary density after {iterations} iterations: residual {reached:.1e}")
+        iterations += 1
+        u = np.fft.irfft(columns_in * p, n=n)
+        u *= rows
+        q = u[0] + u[1]
         length = q @ q
         if length == 0.0:
             break
@@ -175,8 +178,4 @@ def null_vector(
         p *= new / gamma
         p += s
         gamma = new
-    else:
-        raise ConvergenceError(
-            f"no stationary density after {MOST_ITERATIONS} iterations: residual {np.sqrt(gamma / goal) * 1e-15:.1e}"
-        )
-    return start + np.fft.irfft(columns_in[0] * y, n=n), iteration
+    return start + np.fft.irfft(columns_in[0] * y, n=n), iterations

@@ -156,7 +156,7 @@ def assemble(
     left_pieces, left_breaks, left_error = _chain(scene, middle, below)
     right_pieces, right_breaks, right_error = _chain(scene, middle, above)
     curve = SpectralCurve(
-        left_pieces[::-1] + [middle] + right_pieces,
+        [*left_pieces[::-1], middle, *right_pieces],
         np.array(left_breaks[::-1] + right_breaks),
         sides[0].end,
         -sides[1].end,

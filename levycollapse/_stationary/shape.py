@@ -40,7 +40,7 @@ def shape(model: CollapseModel) -> tuple[float, float, float]:
         if np.isinf(plateau):
             # A drift that confines has no steepest point: what matters is the middle.
             seen &= middle <= near
-            plateau = float(np.abs(force[DISTANCES <= near]).max())
+            plateau = float(np.abs(force[near >= DISTANCES]).max())
         reference = max(reference, plateau)
         steepest = max(steepest, float(slopes[seen].max()))
     return center, reference / steepest, steepest

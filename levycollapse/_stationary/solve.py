@@ -9,12 +9,11 @@ from scipy.integrate import quad
 
 from .._checks import FINITE, POSITIVE, FloatArray, checked, choice
 from .._model.collapse_model import CollapseModel
-from .._theory.exponent import ExponentStatus
 from .._theory.tail import TailForm, TailLaw
 from ..errors import ConvergenceError, ParameterError
 from .box import Landscape, landscape
 from .density import DensityStatus, StationaryDensity, with_prefactor
-from .far_tail import Beyond, Constants, Nothing, mixture, power_mixture
+from .far_tail import Beyond, Constants, Nothing, log_power, mixture, power_mixture, summable
 from .ladder import BUDGETS, Assembled, Side, assemble, left_side
 from .problem import Function, Problem, problem_of
 
@@ -123,8 +122,8 @@ def fourier_density(
     worst = max(errors, key=lambda name: errors[name])
     if not errors[worst] <= rtol:
         raise ConvergenceError(
-            f"the stationary density was found to {errors[worst]:.1e} only ({worst}), not to rtol={rtol:g}; for a drift "
-            "with kinks use method='chain'"
+            f"the stationary density was found to {errors[worst]:.1e} only ({worst}), not to rtol={rtol:g}; for a "
+            "drift with kinks use method='chain'"
         )
     return law
 
@@ -164,7 +163,7 @@ def _attempt(
         origin=problem.origin,
         tail=_tail(model, problem, constants),
         moment_range=(-mirror.tail_rate, problem.tail_rate),
-        closed=(_summable(mirror), _summable(problem)),
+        closed=(summable(mirror), summable(problem)),
         status=DensityStatus.CONVERGED,
         error=max(errors.values()),
         step=found.base.step,
@@ -175,7 +174,7 @@ def _attempt(
 def identity_error(problem: Problem, found: Assembled) -> float:
     """Residual of the generator identity at +-0.2 of its range, relative to the size of its terms."""
     base = found.base
-    zeta = base.left + base.step * np.arange(len(base.values))
+    zeta = base.left + base.step * np.arange(len(base.values), dtype=float)
     force = problem.force(zeta)
     worst = 0.0
     for rate, sign in ((problem.tail_rate, 1.0), (problem.mirrored().tail_rate, -1.0)):
@@ -194,29 +193,11 @@ def _far(
         here = float(pdf(np.array([side.end]))[0])
         if not here > 0 or np.isinf(problem.tail_rate):
             return Nothing(), constants, 0.0
-        return power_mixture(side.end, problem.tail_rate, _log_power(problem, side.end), here), constants, 0.0
+        return power_mixture(side.end, problem.tail_rate, log_power(problem, side.end), here), constants, 0.0
     tail = mixture(problem, constants, side.end, side.decay)
     # What the cut leaves out grows inward by exp(1/4) over this stretch.
     at = side.end + 0.25 / max(side.decay, problem.tail_rate) * np.linspace(0.0, 1.0, 17)
     return tail, constants, float(np.abs(tail.pdf(at) / pdf(at) - 1.0).max())
-
-
-def _log_power(problem: Problem, end: float) -> float:
-    """Power q of the leading law exp(rate zeta) abs(zeta)^-q; under a drift that confines F rho is like the jumps."""
-    status = problem.exponent_status
-    if status is ExponentStatus.CONFINED:
-        near, far = problem.force(np.array([end, 2.0 * end]))
-        return 1.0 + problem.alpha + float(np.log2(far / near))
-    if status is ExponentStatus.BELOW_THRESHOLD:
-        return 1.0 + problem.alpha
-    if status is ExponentStatus.AT_THRESHOLD:
-        return max(1.0 - problem.alpha, 0.0)
-    return 0.0
-
-
-def _summable(problem: Problem) -> bool:
-    """Whether E exp(rate |zeta|) is finite on the left at the rate itself."""
-    return problem.exponent_status in (ExponentStatus.BELOW_THRESHOLD, ExponentStatus.CONFINED)
 
 
 def _tail(model: CollapseModel, problem: Problem, constants: Constants | None) -> TailLaw:
