@@ -324,6 +324,7 @@ def chain_density(
         closed=(_closed(mirror), _closed(problem)),
         status=DensityStatus.DISCRETISED,
         error=error,
+        tail_error=np.nan,
         step=float(np.diff(fine.nodes).min()),
     )
 

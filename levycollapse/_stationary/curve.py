@@ -63,6 +63,12 @@ class Piece:
         value: FloatArray = np.exp(self.tilt * zeta + self.log_scale) * interpolate(self.density, self._at(zeta))
         return value
 
+    def log_pdf(self, zeta: FloatArray) -> FloatArray:
+        """Logarithm of the density, also where its factors overflow; nan where rounding made it negative."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            value: FloatArray = self.tilt * zeta + self.log_scale + np.log(interpolate(self.density, self._at(zeta)))
+        return value
+
     def primitive(self, zeta: FloatArray) -> FloatArray:
         """Antiderivative of the density: from -inf for tilt > 0, from +inf (negative) for tilt < 0."""
         value: FloatArray = np.exp(self.tilt * zeta + self.log_scale) * interpolate(self.integral, self._at(zeta))

@@ -37,6 +37,9 @@ class StationaryDensity:
         How it was obtained.
     error : float
         Estimate of the relative error of the density where the law has its mass.
+    tail_error : float
+        Estimate of it in both far tails: how well neighbouring solutions and the far tails agree where they meet. 0 for
+        a side without a far tail to compare with, nan for the chain.
     zeta, density : ndarray, shape (n,)
         A grid that resolves the density, and the density on it. Between and beyond its points use `pdf`.
     tail : TailLaw
@@ -63,6 +66,7 @@ class StationaryDensity:
         closed: tuple[bool, bool],
         status: DensityStatus,
         error: float,
+        tail_error: float,
         step: float,
     ) -> None:
         self._curve = curve
@@ -78,6 +82,7 @@ class StationaryDensity:
         self.tail = tail
         self.status = status
         self.error = error
+        self.tail_error = tail_error
 
     @property
     def zeta(self) -> FloatArray:

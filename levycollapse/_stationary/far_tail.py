@@ -16,7 +16,7 @@ from .curve import panels
 from .problem import ComplexArray, Problem
 
 #: Share of the distance from the branch point to the next singularity of N(s) over which the cut is integrated.
-CUT_SHARE = 0.8
+CUT_SHARE = 0.9
 #: A table of the far tail: its step and size in log(1 + distance/scale), and the number of points that pays for it.
 TABLE_STEP, TABLE_SIZE, FEW = 0.08, 260, 64
 TABLE_REACH = float(np.expm1(TABLE_STEP * TABLE_SIZE))
@@ -55,7 +55,7 @@ class Nothing:
 
 
 class FarTail:
-    """rho(zeta) = sum_j weights_j exp(rates_j zeta) for zeta < end.
+    """rho(zeta) = sum_j weights_j exp(rates_j (zeta - end)) for zeta < end.
 
     The pole of the transform M(s) gives one term, the cut a continuum of them, discretised once for every zeta.
     Where many points are wanted the sum is tabulated: exp(-rate zeta) rho is smooth in log(end - zeta + scale).
@@ -88,7 +88,7 @@ class FarTail:
         """Integral of exp(-s zeta) rho from -inf to `end`, for s below every rate (or at the branch point)."""
         gap = self.rates - s
         used = self.weights != 0
-        return float(np.sum(self.weights[used] / gap[used] * np.exp(gap[used] * self.end)))
+        return float(np.sum(self.weights[used] / gap[used])) * float(np.exp(-s * self.end))
 
     def _value(self, name: str, weights: FloatArray, zeta: FloatArray) -> FloatArray:
         distance = self.end - np.ravel(zeta)
@@ -108,21 +108,22 @@ class FarTail:
 
     def _sum(self, weights: FloatArray, distance: FloatArray) -> FloatArray:
         """The mixture over exp(-rate distance)."""
-        at_end = weights * np.exp(self.rates * self.end)
         excess = self.rates - self._rate
-        used = at_end != 0
+        used = weights != 0
         result = np.empty(distance.shape)
         for start in range(0, len(distance), 1024):
             part = distance[start : start + 1024]
-            result[start : start + 1024] = np.exp(-np.multiply.outer(part, excess[used])) @ at_end[used]
+            result[start : start + 1024] = np.exp(-np.multiply.outer(part, excess[used])) @ weights[used]
         return result
 
 
 class Constants:
     """N(s) = s E[(kappa - F) exp(-s zeta)] and what follows from it (THEORY 5, NUMERICS C.4)."""
 
-    def __init__(self, problem: Problem, nodes: FloatArray, weights: FloatArray) -> None:
+    def __init__(self, problem: Problem, nodes: FloatArray, weights: FloatArray, rest: float = 0.0) -> None:
         self.problem = problem
+        #: What N(tail_rate) has from beyond the nodes.
+        self.rest = rest
         weighted = weights * problem.deficit(nodes)
         # For every s > 0 that is asked for, what is negligible at s = 0 to the right of the middle stays so.
         used = (nodes < 0) | (np.abs(weighted) > 1e-18 * np.abs(weighted).max())
@@ -133,8 +134,15 @@ class Constants:
         """N(s), s > 0."""
         shape = np.shape(s)
         flat = np.ravel(np.asarray(s, dtype=float))
-        value: FloatArray = flat * (np.exp(np.multiply.outer(-flat, self._nodes)) @ self._weighted)
+        exponent = np.multiply.outer(-flat, self._nodes)
+        # Where exp(-s zeta) would overflow the density is as small: exchange a factor.
+        shift = max(float(exponent.max()) - 600.0, 0.0)
+        value: FloatArray = flat * (np.exp(exponent - shift) @ (self._weighted * np.exp(shift)))
         return value.reshape(shape)
+
+    def at_rate(self) -> float:
+        """N at the rate of the tail itself."""
+        return float(self.numerator(np.array(self.problem.tail_rate))) + self.rest
 
     def pole(self) -> float:
         """C = N(beta)/Phi'(beta); 0 where Phi has no simple zero."""
@@ -146,20 +154,20 @@ class Constants:
             slope = regular_slope(problem)
         else:
             return 0.0
-        return float(self.numerator(np.array(problem.root))) / slope
+        return self.at_rate() / slope
 
     def prefactor(self) -> float:
         """The constant of `TailLaw` in the phases that have one."""
         problem = self.problem
         status = problem.exponent_status
         if status is ExponentStatus.AT_THRESHOLD and problem.alpha <= 1:
-            numerator = float(self.numerator(np.array(problem.lam)))
+            numerator = self.at_rate()
             if problem.alpha == 1:
                 return numerator / problem.eta_J
             # eta_J |Gamma(-a)| Gamma(a) = eta_J Gamma(1-a) Gamma(a)/a = eta_J pi/(a sin(pi a))
             return float(numerator * problem.alpha * np.sin(np.pi * problem.alpha) / (np.pi * problem.eta_J))
         if status is ExponentStatus.BELOW_THRESHOLD:
-            numerator = float(self.numerator(np.array(problem.lam)))
+            numerator = self.at_rate()
             return problem.eta_J * numerator / problem.characteristic_at(problem.lam) ** 2
         return self.pole()
 
@@ -224,16 +232,26 @@ def mixture(problem: Problem, constants: Constants, end: float, decay: float) ->
             spectral = np.where(np.isfinite(spectral), spectral, 0.0)
             rates.append(problem.lam + y)
             weights.append(_smooth_numerator(constants, problem.lam, reach, y) * spectral * dy_y / np.pi)
-    return FarTail(end, np.concatenate(rates), np.concatenate(weights))
+    every = np.concatenate(rates)
+    return FarTail(end, every, np.concatenate(weights) * np.exp(every * end))
 
 
 def power_mixture(end: float, rate: float, power: float, density: float) -> FarTail:
     """Density (end/zeta)^power exp(rate (zeta - end)), power > 0: the leading law, matched at `end` < 0."""
     if power == 0.0:
-        return FarTail(end, np.array([rate]), np.array([density * np.exp(-rate * end)]))
+        return FarTail(end, np.array([rate]), np.array([density]))
     y, dy_y, _ = _cut_nodes(60.0 / abs(end))
-    weights = y**power * dy_y / gamma(power) * density * abs(end) ** power * np.exp(-rate * end)
+    weights = y**power * np.exp(y * end) * dy_y / gamma(power) * density * abs(end) ** power
     return FarTail(end, rate + y, weights)
+
+
+def rest_of_numerator(problem: Problem, end: float, density: float) -> float:
+    """What N(rate) has from beyond `end` where kappa - F falls slowly and the density follows its leading law."""
+    z, weights = panels(np.log(-end) + np.linspace(0.0, 40.0, 41))
+    x = -np.exp(z)
+    law = (x / end) ** -log_power(problem, end)
+    per_node = weights * -x * law * problem.deficit(x)
+    return float(problem.tail_rate * density * np.exp(-problem.tail_rate * end) * per_node.sum())
 
 
 def log_power(problem: Problem, end: float) -> float:
@@ -288,8 +306,8 @@ def _resonance(problem: Problem, offset: float, reach: float) -> tuple[float, ..
 
 
 def _smooth_numerator(constants: Constants, lam: float, reach: float, y: FloatArray) -> FloatArray:
-    """N(lam + y), analytic up to 1/CUT_SHARE of the reach: 41 Chebyshev points leave 1e-16."""
-    count = 41
+    """N(lam + y), analytic up to 1/CUT_SHARE of the reach: 61 Chebyshev points leave 1e-15."""
+    count = 61
     angle = np.pi * (np.arange(count) + 0.5) / count
     values = np.log(constants.numerator(lam + 0.5 * reach * (1.0 + np.cos(angle))))
     series = 2.0 / count * np.cos(np.multiply.outer(np.arange(count), angle)) @ values

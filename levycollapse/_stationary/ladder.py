@@ -40,11 +40,14 @@ class Side:
         slowly, or confines).
     budget : float
         Nats above rounding that the solutions may lose there.
+    floor : bool
+        Whether it is the range of floating-point numbers that ends there.
     """
 
     end: float
     decay: float | None
     budget: float
+    floor: bool = False
 
 
 def left_side(problem: Problem, scene: Landscape, budget: float) -> Side:
@@ -65,7 +68,7 @@ def left_side(problem: Problem, scene: Landscape, budget: float) -> Side:
             if scene.depth(end) < FLOOR_NATS:
                 return Side(end, float(min(decay, 1e6 / problem.width)), budget)
             deep = FLOOR_NATS
-    return Side(scene.edges(0.0, deep)[0], None, min(budget, BLIND_BUDGET))
+    return Side(scene.edges(0.0, deep)[0], None, min(budget, BLIND_BUDGET), deep == FLOOR_NATS)
 
 
 def _outward(zeta: FloatArray, fall: FloatArray, level: float) -> float | None:
@@ -175,10 +178,9 @@ def _chain(scene: Landscape, start: Piece, solutions: list[TiltedSolution]) -> t
         both = np.maximum(scene.tilted(previous.tilt), scene.tilted(solution.tilt))
         at = float(scene.zeta[np.argmin(both)])
         samples = at + solution.step * np.linspace(-2.0, 2.0, 17)
-        ratio = previous.pdf(samples) / piece(solution, 0.0).pdf(samples)
-        if not (ratio > 0).all():
+        log_ratio = previous.log_pdf(samples) - piece(solution, 0.0).log_pdf(samples)
+        if not np.isfinite(log_ratio).all():
             return pieces, breaks, np.inf
-        log_ratio = np.log(ratio)
         scale = float(log_ratio.mean())
         error = max(error, float(np.abs(log_ratio - scale).max()))
         previous = piece(solution, scale)
