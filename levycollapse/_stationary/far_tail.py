@@ -55,25 +55,29 @@ class Nothing:
 
 
 class FarTail:
-    """rho(zeta) = sum_j weights_j exp(rates_j (zeta - end)) for zeta < end.
+    """rho(zeta) = sum_j weights_j exp((rate + offsets_j) (zeta - end)) for zeta < end.
 
     The pole of the transform M(s) gives one term, the cut a continuum of them, discretised once for every zeta.
-    Where many points are wanted the sum is tabulated: exp(-rate zeta) rho is smooth in log(end - zeta + scale).
+    Where many points are wanted the sum is tabulated: exp(-slowest rate zeta) rho is smooth in
+    log(end - zeta + scale).
 
     Parameters
     ----------
     end : float
         Where the far tail begins, < 0.
-    rates, weights : ndarray, shape (n,)
-        The mixture; the first rate is the smallest.
+    rate : float
+        lam, where the cut begins.
+    offsets, weights : ndarray, shape (n,)
+        The mixture. Offsets far below the rounding of `rate` count: at s = lam its moments need them.
     """
 
-    def __init__(self, end: float, rates: FloatArray, weights: FloatArray) -> None:
+    def __init__(self, end: float, rate: float, offsets: FloatArray, weights: FloatArray) -> None:
         self.end = end
-        self.rates = rates
+        self.rate = rate
+        self.offsets = offsets
         self.weights = weights
-        self._rate = float(rates.min())
-        self._scale = max(0.5 * abs(end), 1e-3 / self._rate)
+        self._lowest = float(offsets.min())
+        self._scale = max(0.5 * abs(end), 1e-3 / (rate + self._lowest))
         self._tables: dict[str, FloatArray] = {}
 
     def pdf(self, zeta: FloatArray) -> FloatArray:
@@ -82,13 +86,12 @@ class FarTail:
 
     def cdf(self, zeta: FloatArray) -> FloatArray:
         """Integral of the density from -inf."""
-        return self._value("cdf", self.weights / self.rates, zeta)
+        return self._value("cdf", self.weights / (self.rate + self.offsets), zeta)
 
     def moment(self, s: float) -> float:
         """Integral of exp(-s zeta) rho from -inf to `end`, for s below every rate (or at the branch point)."""
-        gap = self.rates - s
         used = self.weights != 0
-        return float(np.sum(self.weights[used] / gap[used])) * float(np.exp(-s * self.end))
+        return float(np.sum(self.weights[used] / ((self.rate - s) + self.offsets[used])) * np.exp(-s * self.end))
 
     def _value(self, name: str, weights: FloatArray, zeta: FloatArray) -> FloatArray:
         distance = self.end - np.ravel(zeta)
@@ -103,12 +106,12 @@ class FarTail:
             reduced[~near] = self._sum(weights, distance[~near])
         else:
             reduced = self._sum(weights, distance)
-        result: FloatArray = np.exp(-self._rate * distance) * reduced
+        result: FloatArray = np.exp(-(self.rate + self._lowest) * distance) * reduced
         return result.reshape(np.shape(zeta))
 
     def _sum(self, weights: FloatArray, distance: FloatArray) -> FloatArray:
-        """The mixture over exp(-rate distance)."""
-        excess = self.rates - self._rate
+        """The mixture over its slowest exponential."""
+        excess = self.offsets - self._lowest
         used = weights != 0
         result = np.empty(distance.shape)
         for start in range(0, len(distance), 1024):
@@ -210,12 +213,13 @@ def cut_slope(problem: Problem, log_y: FloatArray) -> ComplexArray:
 
 def mixture(problem: Problem, constants: Constants, end: float, decay: float) -> FarTail:
     """Pole and cut for zeta < end, where kappa - F falls like exp(decay zeta)."""
-    rates: list[FloatArray] = []
+    base = problem.lam if problem.eta_J > 0 else problem.root
+    offsets: list[FloatArray] = []
     weights: list[FloatArray] = []
     pole = constants.pole()
     if pole > 0:
-        rates.append(np.array([problem.root]))
-        weights.append(np.array([pole]))
+        offsets.append(np.array([-problem.gap if problem.eta_J > 0 else 0.0]))
+        weights.append(np.array([pole * np.exp(problem.root * end)]))
     if problem.eta_J > 0:
         reach = CUT_SHARE * (problem.tail_rate + decay - problem.lam)
         # Beyond 40 e-folds at `end` nothing is left of the cut.
@@ -230,19 +234,19 @@ def mixture(problem: Problem, constants: Constants, end: float, decay: float) ->
                 else:
                     spectral = y * np.imag(-1.0 / (offset + y * cut_slope(problem, log_y)))
             spectral = np.where(np.isfinite(spectral), spectral, 0.0)
-            rates.append(problem.lam + y)
-            weights.append(_smooth_numerator(constants, problem.lam, reach, y) * spectral * dy_y / np.pi)
-    every = np.concatenate(rates)
-    return FarTail(end, every, np.concatenate(weights) * np.exp(every * end))
+            offsets.append(y)
+            smooth = _smooth_numerator(constants, problem.lam, reach, y) * np.exp((problem.lam + y) * end)
+            weights.append(smooth * spectral * dy_y / np.pi)
+    return FarTail(end, base, np.concatenate(offsets), np.concatenate(weights))
 
 
 def power_mixture(end: float, rate: float, power: float, density: float) -> FarTail:
     """Density (end/zeta)^power exp(rate (zeta - end)), power > 0: the leading law, matched at `end` < 0."""
     if power == 0.0:
-        return FarTail(end, np.array([rate]), np.array([density]))
+        return FarTail(end, rate, np.zeros(1), np.array([density]))
     y, dy_y, _ = _cut_nodes(60.0 / abs(end))
     weights = y**power * np.exp(y * end) * dy_y / gamma(power) * density * abs(end) ** power
-    return FarTail(end, rate + y, weights)
+    return FarTail(end, rate, y, weights)
 
 
 def rest_of_numerator(problem: Problem, end: float, density: float) -> float:

@@ -88,6 +88,11 @@ class Problem:
         return float(exponent_kernels.exponent(self.kappa, self.eta_G, self.eta_J, self.alpha, self.lam))
 
     @cached_property
+    def gap(self) -> float:
+        """Lam - root, exact also where it is below the rounding of the root."""
+        return float(solve_exponent(self.kappa, self.eta_G, self.eta_J, self.alpha, self.lam).gap)
+
+    @cached_property
     def tail_rate(self) -> float:
         """Exponential rate of the left tail: the root, lam where there is none, inf for a Gaussian that is confined."""
         if np.isfinite(self.root):
