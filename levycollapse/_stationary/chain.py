@@ -24,8 +24,9 @@ from .problem import Problem
 DEFAULT_NODES = 801
 #: The chain reaches down to exp(-60) where tails are exponential.
 CHAIN_NATS = 60.0
-#: Cells, in units of the local spacing, whose interpolation counts as extra variance at the place itself.
-NEAR = 12.0
+#: Distance, in units of the local spacing, within which (or within a width of the drift) the interpolation's
+#: variance counts at the place where the jump starts.
+NEAR = 5.0
 #: A drift that saturates makes the law of an untempered model decay like abs(zeta)^-alpha: mass left out, at best.
 LOST_MASS = 2e-5
 #: Farthest node of an untempered model, in decades of the width.
@@ -164,7 +165,7 @@ def _jump_rates(problem: Problem, nodes: FloatArray, inner: FloatArray) -> tuple
             share = (z - near[:, None]) / (far - near)[:, None]
             np.add.at(rates[i], to_far, (mass * share).sum(axis=1))
             np.add.at(rates[i], to_near, (mass * (1.0 - share)).sum(axis=1))
-            close = far < NEAR * inner[i]
+            close = far < max(NEAR * inner[i], problem.width)
             added = (mass * (z - near[:, None]) * (far[:, None] - z)).sum(axis=1)
             excess[i] += added[close].sum()
     return rates, excess
@@ -359,9 +360,10 @@ def _chain_tail(model: CollapseModel, problem: Problem, curve: NodalCurve, walle
     if walled:
         return no_tail(TailForm.UNKNOWN)
     law = model.tail
-    if law.form is TailForm.LOGARITHMIC:
-        return with_prefactor(law, problem.eta_J / (problem.alpha * problem.kappa))
-    if np.isinf(problem.kappa) or (problem.lam == 0 and problem.eta_J > 0):
+    if problem.lam == 0 and problem.eta_J > 0:
+        terms = untempered_terms(problem)
+        return with_prefactor(law, terms[0][0] if terms else np.nan)
+    if np.isinf(problem.kappa):
         return with_prefactor(law, np.nan)
     constants = Constants(problem, curve.nodes, curve.masses)
     return with_prefactor(law, constants.prefactor() * float(np.exp(-problem.tail_rate * problem.origin)))

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .._checks import FINITE, NON_NEGATIVE, POSITIVE, FloatArray, as_float_array, checked
-from .._kernels.interpolation import STENCIL, WEIGHTS
 from .._model.collapse_model import CollapseModel
 from ..errors import ConvergenceError, ParameterError
 from .box import ROUNDING_NATS, landscape, odd_fast, points, spectral_limit
@@ -18,6 +17,8 @@ from .problem import ComplexArray, Problem, problem_of
 
 #: Halvings of the step before the accuracy is given up.
 HALVINGS = 9
+#: Power in the exponent of the filter that a point start goes through.
+CUTOFF = 12
 #: Widths of the drift by which the box is longer than the density.
 PADDING = 8.0
 #: Points on the circle on which the coefficients of Kassam and Trefethen are averaged.
@@ -142,25 +143,29 @@ def evolve_density(model: CollapseModel, initial: Any, times: Any, *, rtol: floa
     problem = problem_of(model)
     if problem.eta_J > 0 and problem.lam == 0:
         raise ParameterError("lam=0: the density of an untempered model does not fit in a box; evolve needs lam > 0")
-    start, reach = _initial(initial, problem.origin)
+    start, reach, sharp = _initial(initial, problem.origin)
     scene = landscape(problem)
     left, right = scene.edges(0.0, ROUNDING_NATS)
     left += min(reach[0], 0.0) - PADDING * problem.width
     length = right + max(reach[1], 0.0) + PADDING * problem.width - left
     n = points(length, spectral_limit(problem))
     worst = np.inf
-    for _ in range(4):
+    previous: ComplexArray | None = None
+    for _ in range(6):
         step = length / n
-        # A point start sits on a grid point.
-        left = reach[0] - step * np.ceil((reach[0] - left) / step)
-        stepping, resolution, spectra = _evolve(problem, start, when, left, step, n, tolerance)
-        worst = max(stepping, resolution)
+        change, tail, spectra = _evolve(problem, start, when, left, step, n, tolerance, sharp)
+        resolution = tail
+        if sharp:
+            # The start is not resolved, but what is left of it must not depend on the grid.
+            resolution = max(tail, np.inf if previous is None else _difference(spectra / n, previous))
+        worst = max(change, resolution)
         if worst <= tolerance:
             grid = left + step * np.arange(n, dtype=float)
             return DensityEvolution(when, grid + problem.origin, np.fft.irfft(spectra, n=n, axis=-1), worst)
-        if resolution <= tolerance:
+        if resolution <= tolerance or change > tolerance:
             break
-        n = odd_fast(2 * n)
+        previous = spectra / n
+        n = odd_fast(int(1.5 * n))
     raise ConvergenceError(
         f"the density was evolved to {worst:.1e} only, not to rtol={tolerance:g}: an initial point or samples need a "
         "later first time, a rough initial density a looser rtol"
@@ -169,8 +174,8 @@ def evolve_density(model: CollapseModel, initial: Any, times: Any, *, rtol: floa
 
 def _initial(
     initial: Any, origin: float
-) -> tuple[Callable[[FloatArray, FloatArray], ComplexArray], tuple[float, float]]:
-    """The initial spectrum as a function of (grid, k), normalised to unit mass, and how far out it begins."""
+) -> tuple[Callable[[FloatArray, FloatArray], ComplexArray], tuple[float, float], bool]:
+    """The initial spectrum as a function of (grid, k), normalised to unit mass, where it begins, and if it is sharp."""
     if isinstance(initial, StationaryDensity):
         function: Any = initial.pdf
         reach = float(initial.ppf(1e-15)) - origin, float(initial.ppf(1.0 - 1e-15)) - origin
@@ -188,35 +193,19 @@ def _initial(
             raise ParameterError("initial has no samples")
 
         def transform(grid: FloatArray, k: FloatArray) -> ComplexArray:
-            return np.asarray(np.fft.rfft(_deposited(samples, grid)))
+            total = np.zeros(len(k), dtype=complex)
+            for part in np.array_split(samples, max(1, len(samples) * len(k) // 1_000_000)):
+                total += np.exp(-1j * np.multiply.outer(k, part - grid[0])).sum(axis=1)
+            # A smooth cutoff: the noise will take those wave numbers, and a sharp one would ring through the whole box.
+            return total * np.exp(-37.0 * (k / k[-1]) ** CUTOFF) / (len(samples) * (grid[1] - grid[0]))
 
-        return transform, (float(samples.min()), float(samples.max()))
+        return transform, (float(samples.min()), float(samples.max())), True
 
     def sampled(grid: FloatArray, k: FloatArray) -> ComplexArray:
         values = np.asarray(function(grid + origin), dtype=float)
         return np.asarray(np.fft.rfft(values / (values.sum() * (grid[1] - grid[0]))))
 
-    return sampled, reach
-
-
-def _deposited(samples: FloatArray, grid: FloatArray) -> FloatArray:
-    """Density of point masses on a grid, spread over 16 points so that 16 moments are right.
-
-    A point's own band-limited density would ring all the way to the ends of the box, where the drift jumps.
-    """
-    step = grid[1] - grid[0]
-    position = (samples - grid[0]) / step
-    first = np.floor(position).astype(int) - STENCIL // 2 + 1
-    offset = np.subtract.outer(position - first, np.arange(STENCIL))
-    on_node = np.abs(offset) < 1e-9
-    weights = np.array([*WEIGHTS, *(-w for w in reversed(WEIGHTS))]) / np.where(on_node, 1.0, offset)
-    weights /= weights.sum(axis=1, keepdims=True)
-    exact = on_node.any(axis=1)
-    weights[exact] = on_node[exact]
-    density = np.zeros(len(grid))
-    np.add.at(density, (first[:, None] + np.arange(STENCIL)) % len(grid), weights)
-    density /= len(samples) * step
-    return density
+    return sampled, reach, False
 
 
 def _evolve(
@@ -227,6 +216,7 @@ def _evolve(
     step: float,
     n: int,
     rtol: float,
+    sharp: bool,
 ) -> tuple[float, float, ComplexArray]:
     """Spectra at the times, with the step halved until two of them agree; errors of the steps and of the grid."""
     grid = left + step * np.arange(n, dtype=float)
@@ -239,8 +229,11 @@ def _evolve(
     begin = start(grid, k)
     # Stable for the fastest wave at the strongest force.
     longest = 2.0 / (float(np.abs(force).max()) * k[-1])
-    rough = float(np.abs(begin[-1]) / np.abs(begin).max()) > rtol
-    first = 0.05 / float(np.abs(generator).max()) if rough else np.inf
+    size = np.abs(begin)
+    unresolved = float(size[-max(len(k) // 40, 3) :].max() / size.max())
+    if not sharp and unresolved > 0.1 * rtol:
+        return 0.0, unresolved, begin[None, :]
+    first = 0.05 / float(np.abs(generator).max()) if sharp else np.inf
     coarse = _steps(force, generator, k, begin, _mesh(times, longest, first, 0.2))
     for halving in range(1, HALVINGS + 1):
         share = 0.5**halving
@@ -257,6 +250,15 @@ def _evolve(
             break
         coarse = fine
     return change, max(tail, edges), improved
+
+
+def _difference(spectra: ComplexArray, others: ComplexArray) -> float:
+    """Largest difference of densities given by spectra over n, relative to the maximum at each time."""
+    n = 2 * spectra.shape[1] - 1
+    padded = np.zeros_like(spectra)
+    padded[:, : others.shape[1]] = others
+    scale = np.abs(np.fft.irfft(spectra, n=n, axis=-1)).max(axis=-1)
+    return float((np.abs(np.fft.irfft(spectra - padded, n=n, axis=-1)).max(axis=-1) / scale).max())
 
 
 def _mesh(times: FloatArray, longest: float, first: float, growth: float) -> list[tuple[float, int]]:

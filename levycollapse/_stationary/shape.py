@@ -10,6 +10,8 @@ from .._model.collapse_model import CollapseModel
 from .._model.drift import Drift, LinearDrift, SaturatingDrift
 from ..errors import ParameterError
 
+#: Smallest width that a drift given as a function can have, relative to the spread of its zeros (at least 1).
+SHARPEST = 1e-3
 #: Distances at which a drift given as a function is sampled, from its equilibrium.
 DISTANCES: FloatArray = np.concatenate([[0.0], np.geomspace(1e-9, 1e9, 3601)])
 
@@ -43,7 +45,9 @@ def shape(model: CollapseModel) -> tuple[float, float, float]:
             plateau = float(np.abs(force[near >= DISTANCES]).max())
         reference = max(reference, plateau)
         steepest = max(steepest, float(slopes[seen].max()))
-    return center, reference / steepest, steepest
+    # A drift that jumps has no width; the chain wants one for its grid.
+    width = max(reference / steepest if steepest > 0 else 0.0, SHARPEST * near)
+    return center, width, reference / width
 
 
 def _outermost_zeros(drift: Drift) -> tuple[float, float]:
