@@ -58,6 +58,12 @@ class Drift(ABC):
         ------
         ParameterError
             If `zeta` is not finite or `side` is not one of the two.
+
+        Examples
+        --------
+        >>> import levycollapse as lc
+        >>> f"{lc.SaturatingDrift(kappa=0.5).deficit(-30.0):.6e}"
+        '8.756511e-27'
         """
         choice("side", side, ("left", "right"))
         force = np.asarray(self(zeta), dtype=float)
@@ -228,7 +234,7 @@ class SaturatingDrift(Drift):
             rising / (self._kappa_right + self._kappa * small),
             -rising / (self._kappa_right * small + self._kappa),
         )
-        return plain(force)
+        return plain(force + 0.0)  # no negative zero at the center
 
     def deficit(self, zeta: Any, *, side: str = "left") -> Any:
         """Distance from a plateau, without cancellation; see `Drift.deficit`."""

@@ -52,6 +52,20 @@ class StationaryDensity:
     References
     ----------
     THEORY 4-6 and 8, NUMERICS C.4, C.5 and D.
+
+    Examples
+    --------
+    >>> import levycollapse as lc
+    >>> model = lc.CollapseModel.from_parameters(kappa=0.5, eta_G=0.1, eta_J=0.1, alpha=1.3, lam=1.5)
+    >>> law = lc.stationary_density(model)
+    >>> law.status, law.error < 1e-8
+    (<DensityStatus.CONVERGED: 0>, True)
+    >>> round(law.pdf(0.0), 8), f"{law.pdf(-100.0):.6e}", f"{law.cdf(-100.0):.6e}"
+    (0.59040565, '1.814413e-70', '1.190838e-70')
+    >>> round(law.ppf(0.1), 6), round(law.mean_timescale, 6), law.timescale_moment(2.0)
+    (-0.931836, 1.388995, inf)
+    >>> round(law.envelope(100.0), 8)
+    8.744e-05
     """
 
     def __init__(

@@ -91,13 +91,11 @@ def left_tilts(scene: Landscape, side: Side, rate: float) -> list[float]:
 
     if noise(0.0) <= budget * 1.01:
         return []
-    low = 0.0
+    low, high = 0.0, rate
     if np.isinf(rate):
-        high = 1.0
-        while noise(high) > budget:
-            high *= 2.0
-    else:
-        high = rate
+        # The tilt that puts the maximum at the end.
+        near = end + 1e-3 * abs(end)
+        high = (scene.depth(end) - scene.depth(near)) / (near - end)
     for _ in range(60):
         middle = 0.5 * (low + high)
         if noise(middle) > budget:

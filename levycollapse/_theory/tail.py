@@ -55,6 +55,12 @@ class TailLaw:
     prefactor: Any = None
     form: Any = field(kw_only=True)
 
+    def __repr__(self) -> str:
+        shown = [f"{name}={getattr(self, name)!r}" for name in ("rate", "log_power", "loglog_power")]
+        if self.prefactor is not None:
+            shown.append(f"prefactor={self.prefactor!r}")
+        return f"TailLaw({', '.join(shown)}, form={self.form!r})"
+
 
 def tail_law(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any) -> TailLaw:
     """Tail of the time-scale spectrum under a saturating drift, in every phase.
@@ -87,7 +93,7 @@ def tail_law(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any) -> TailLa
     --------
     >>> import levycollapse as lc
     >>> lc.tail_law(kappa=1.0, eta_G=0.1, eta_J=0.1, alpha=1.5, lam=3.0)
-    TailLaw(rate=3.0, log_power=-2.5, loglog_power=0.0, prefactor=None, form=<TailForm.TEMPERED: 2>)
+    TailLaw(rate=3.0, log_power=-2.5, loglog_power=0.0, form=<TailForm.TEMPERED: 2>)
     """
     parameters = {"kappa": kappa, "eta_G": eta_G, "eta_J": eta_J, "alpha": alpha, "lam": lam}
     arrays = model_arrays(**parameters)
