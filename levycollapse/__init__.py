@@ -33,6 +33,13 @@ if TYPE_CHECKING:
     from ._simulate.observers import Observer as Observer
     from ._simulate.observers import TimescaleMoments as TimescaleMoments
     from ._simulate.record import observed as observed
+    from ._stationary.density import DensityStatus as DensityStatus
+    from ._stationary.density import StationaryDensity as StationaryDensity
+    from ._stationary.evolution import DensityEvolution as DensityEvolution
+    from ._stationary.evolution import evolve_density as evolve_density
+    from ._stationary.solve import stationary_density as stationary_density
+    from ._stationary.spectrum import Relaxation as Relaxation
+    from ._stationary.spectrum import relaxation_time as relaxation_time
     from ._theory.expansions import near_threshold_exponent as near_threshold_exponent
     from ._theory.expansions import small_exponent as small_exponent
     from ._theory.exponent import ExponentResult as ExponentResult
@@ -69,6 +76,10 @@ _HOME = {
     "_simulate.ensemble": ["simulate"],
     "_simulate.observers": ["Histogram", "Moments", "Observer", "TimescaleMoments"],
     "_simulate.record": ["observed"],
+    "_stationary.density": ["DensityStatus", "StationaryDensity"],
+    "_stationary.evolution": ["DensityEvolution", "evolve_density"],
+    "_stationary.solve": ["stationary_density"],
+    "_stationary.spectrum": ["Relaxation", "relaxation_time"],
     "_theory.expansions": ["near_threshold_exponent", "small_exponent"],
     "_theory.exponent": [
         "ExponentResult",

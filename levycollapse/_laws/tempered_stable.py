@@ -175,7 +175,15 @@ class TemperedStable:
         >>> round(jumps.symbol(2.0), 9), jumps.symbol(2.5)
         (2.936697695, inf)
         """
-        if np.iscomplexobj(s):
+        # Lists are looked at as arrays, if they are any; `checked` refuses the others.
+        if hasattr(s, "dtype") or isinstance(s, complex):
+            is_complex = np.iscomplexobj(s)
+        else:
+            try:
+                is_complex = np.iscomplexobj(np.asarray(s))
+            except (ValueError, TypeError):
+                is_complex = False
+        if is_complex:
             return self._complex_symbol(s)
         point = checked("s", s, FINITE)
         broadcast_shape(s=point, alpha=self._alpha, lam=self._lam, intensity=self._intensity)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from .._checks import FINITE, POSITIVE, FloatArray, broadcast_shape, checked, plain
+from .._checks import FINITE, POSITIVE, FloatArray, broadcast_shape, checked, choice, plain
 from ..errors import ConvergenceError, ParameterError
 
 #: Calls of a drift that a numerical flow may take before it is given up.
@@ -51,6 +51,38 @@ class Drift(ABC):
     @abstractmethod
     def __call__(self, zeta: Any) -> Any:
         """F(zeta), elementwise, in zeta per unit time."""
+
+    def deficit(self, zeta: Any, *, side: str = "left") -> Any:
+        """How far the drift is from its plateau: kappa - F on the left, F + kappa_right on the right.
+
+        Parameters
+        ----------
+        zeta : float or array_like
+            Where.
+        side : {"left", "right"}, optional
+            Which plateau.
+
+        Returns
+        -------
+        float or ndarray
+            The difference; inf where the drift confines on that side. `SaturatingDrift` gives it with full relative
+            accuracy however small it is; other drifts give the difference of two numbers, whose rounding is
+            about 1e-16 kappa (NUMERICS B.13).
+
+        Raises
+        ------
+        ParameterError
+            If `zeta` is not finite or `side` is not one of the two.
+
+        Examples
+        --------
+        >>> import levycollapse as lc
+        >>> f"{lc.SaturatingDrift(kappa=0.5).deficit(-30.0):.6e}"
+        '8.756511e-27'
+        """
+        choice("side", side, ("left", "right"))
+        force = np.asarray(self(zeta), dtype=float)
+        return plain(np.asarray(self.left - force if side == "left" else force + self.right))
 
     def flow(self, zeta: Any, t: Any) -> Any:
         """Where the noiseless motion d zeta/dt = F(zeta) takes `zeta` in time `t`.
@@ -231,6 +263,16 @@ class SaturatingDrift(Drift):
             u < 0, self._kappa * rise / (1.0 + ratio * small), -self._kappa_right * rise / (1.0 + small / ratio)
         )
         return plain(force + 0.0)  # no negative zero at the center
+
+    def deficit(self, zeta: Any, *, side: str = "left") -> Any:
+        """Distance from a plateau, without cancellation; see `Drift.deficit`."""
+        choice("side", side, ("left", "right"))
+        u = 2.0 * (checked("zeta", zeta, FINITE) - self._center) / self._width
+        here, there = (self._kappa, self._kappa_right) if side == "left" else (self._kappa_right, self._kappa)
+        v = u if side == "left" else -u
+        # (kL + kR)/(1 + e^-v kR/kL), written for e^-|v| only.
+        small, ratio = np.exp(-np.abs(v)), there / here
+        return plain((here + there) * np.where(v < 0, small / (small + ratio), 1.0 / (1.0 + ratio * small)))
 
     def flow(self, zeta: Any, t: Any) -> Any:
         """Exact flow of the drift over a time `t`.

@@ -34,7 +34,7 @@ class TailForm(IntEnum):
 
 @dataclass(frozen=True)
 class TailLaw:
-    """Tail p(tau) ~ const tau**(-1-rate) (log tau)**log_power (log log tau)**loglog_power.
+    """Tail p(tau) ~ prefactor tau**(-1-rate) (log tau)**log_power (log log tau)**loglog_power.
 
     Attributes
     ----------
@@ -42,6 +42,9 @@ class TailLaw:
         Index of the power; nan where there is no such law.
     log_power, loglog_power : float or ndarray
         Powers of the slowly varying factors.
+    prefactor : float, ndarray or None
+        The constant, which depends on the whole drift: None where only the tail's numbers were asked for,
+        filled in by `stationary_density`.
     form : TailForm or ndarray of int
         Which law it is, and the reason where it is nan.
     """
@@ -49,7 +52,14 @@ class TailLaw:
     rate: Any
     log_power: Any
     loglog_power: Any
+    prefactor: Any = None
     form: Any = field(kw_only=True)
+
+    def __repr__(self) -> str:
+        shown = [f"{name}={getattr(self, name)!r}" for name in ("rate", "log_power", "loglog_power")]
+        if self.prefactor is not None:
+            shown.append(f"prefactor={self.prefactor!r}")
+        return f"TailLaw({', '.join(shown)}, form={self.form!r})"
 
 
 def tail_law(kappa: Any, eta_G: Any, eta_J: Any, alpha: Any, lam: Any) -> TailLaw:

@@ -1,0 +1,234 @@
+"""`stationary_density`: the choice of the method and the promise about the error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.integrate import quad
+
+from .._checks import FINITE, POSITIVE, FloatArray, checked, choice
+from .._model.collapse_model import CollapseModel
+from .._theory.tail import TailForm, TailLaw
+from ..errors import ConvergenceError, ParameterError
+from .box import Landscape, landscape
+from .density import DensityStatus, StationaryDensity, with_prefactor
+from .far_tail import Beyond, Constants, Nothing, log_power, mixture, power_mixture, rest_of_numerator, summable
+from .ladder import BUDGETS, Assembled, Side, assemble, left_side
+from .problem import Function, Problem, problem_of
+
+#: Relative error that the far tails must reach if rtol asks for less: where single jumps are rare they lie ten digits
+#: below everything else, and the solver's part of them has six to eight.
+TAIL_RTOL = 1e-6
+#: Fraction of the exponents at which the identity of THEORY 5 is checked.
+CHECKED_AT = 0.2
+
+
+def stationary_density(
+    model: CollapseModel,
+    *,
+    method: str = "auto",
+    rtol: float = 1e-8,
+    box: tuple[float, float] | None = None,
+    n: int | None = None,
+    walls: tuple[float, float] | None = None,
+) -> StationaryDensity:
+    """Stationary law of zeta by linear algebra, without simulation.
+
+    Parameters
+    ----------
+    model : CollapseModel
+        One model (no arrays) whose drift restores on both sides.
+    method : {"auto", "fourier", "chain"}, optional
+        "fourier" is the spectral solver for smooth drifts, with about twelve digits in milliseconds. "chain" is a
+        Markov chain on a graded grid: three or four digits, but also for rough drifts, reflecting walls and models
+        without tempering. "auto" is the chain where it must be (walls, lam = 0), Fourier otherwise.
+    rtol : float, optional
+        Error estimate that the Fourier method must reach, relative to the density. The chain reports its error and
+        does not control it.
+    box : (float, float), optional
+        Box of the untilted solve, in units of zeta. Found beforehand from the exponents if not given.
+    n : int, optional
+        Its number of points (made odd), or the number of nodes of the chain. Found beforehand if not given.
+    walls : (float, float), optional
+        Reflecting walls; the chain only.
+
+    Returns
+    -------
+    StationaryDensity
+        The law, with status and error estimate.
+
+    Raises
+    ------
+    ParameterError
+        If the model has no stationary law (lam = 0 with alpha <= 1, or no restoring drift on one side), is an array
+        of models, or an argument is out of range.
+    ConvergenceError
+        If `rtol` cannot be reached; the message has the error that was.
+
+    See Also
+    --------
+    tail_law : The tail's exponents alone, in nanoseconds.
+
+    Notes
+    -----
+    The density is known with relative accuracy in both tails: solves with an exponential tilt, then the pole and the
+    cut of its transform, which give the far tail in every phase. Where kappa - F does not fall exponentially, or the
+    drift confines, that last step is not available: below 1e-33 of its maximum the density is then continued
+    by its leading law, which is right to a few percent only. Do not use the Fourier method for drifts with kinks or
+    jumps: the spectrum decays slowly and ConvergenceError says so.
+
+    References
+    ----------
+    THEORY 4, 5 and 8; NUMERICS C.4, C.5 and D.
+
+    Examples
+    --------
+    >>> import levycollapse as lc
+    >>> model = lc.CollapseModel.from_parameters(kappa=1.0, eta_G=0.1, eta_J=0.62, alpha=1.5, lam=3.0)
+    >>> law = lc.stationary_density(model)
+    >>> law.status, round(law.mean_timescale, 6), round(law.tail.prefactor, 6)
+    (<DensityStatus.CONVERGED: 0>, 2.717122, 0.968695)
+    """
+    choice("method", method, ("auto", "fourier", "chain"))
+    tolerance = float(checked("rtol", rtol, POSITIVE))
+    interval = None if box is None else _interval("box", box)
+    barrier = None if walls is None else _interval("walls", walls)
+    if n is not None and (isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 16):
+        raise ParameterError(f"n={n!r} must be an integer >= 16")
+    problem = problem_of(model, walls=barrier)
+    untempered = problem.eta_J > 0 and problem.lam == 0
+    if method == "fourier" and (barrier is not None or untempered):
+        what = "walls" if barrier is not None else "lam=0"
+        raise ParameterError(f"method='fourier' does not take {what}; use method='chain'")
+    if method == "chain" or barrier is not None or untempered:
+        from .chain import chain_density
+
+        return chain_density(model, problem, n=n, box=interval, walls=barrier)
+    return fourier_density(model, problem, tolerance, interval, None if n is None else int(n))
+
+
+def fourier_density(
+    model: CollapseModel,
+    problem: Problem,
+    rtol: float,
+    box: tuple[float, float] | None,
+    n: int | None,
+) -> StationaryDensity:
+    """The spectral solver, with smaller budgets for rounding until its checks pass."""
+    scene = landscape(problem)
+    shifted = None if box is None else (box[0] - problem.origin, box[1] - problem.origin)
+    tail_tolerance = max(rtol, TAIL_RTOL)
+    for budget in BUDGETS:
+        law, errors = _attempt(model, problem, scene, budget, shifted, n)
+        # Nothing but the joints depends on the budget, and they may agree by luck: leave a margin.
+        if errors["joints"] <= 0.1 * tail_tolerance:
+            break
+    for name, found in errors.items():
+        allowed = tail_tolerance if name == "joints" else rtol
+        if not found <= allowed:
+            raise ConvergenceError(
+                f"the stationary density was found to {found:.1e} only ({name}), not to {allowed:g}; for a drift "
+                "with kinks use method='chain'"
+            )
+    return law
+
+
+def _attempt(
+    model: CollapseModel,
+    problem: Problem,
+    scene: Landscape,
+    budget: float,
+    box: tuple[float, float] | None,
+    n: int | None,
+) -> tuple[StationaryDensity, dict[str, float]]:
+    """One ladder with its far tails, and what each check says of its error."""
+    mirror = problem.mirrored()
+    mirrored_scene = Landscape(-scene.zeta[::-1], scene.potential[::-1])
+    sides = left_side(problem, scene, budget), left_side(mirror, mirrored_scene, budget)
+    found = assemble(problem, scene, sides, box, n)
+    margin = 4.0 * found.base.step
+    nodes, weights = found.curve.rule(found.curve.left, found.base.right - margin)
+    left, constants, left_error = _far(problem, sides[0], found.curve.pdf, nodes, weights)
+    found.curve.settle(float(left.cdf(np.array([found.curve.left]))[0]))
+    if problem.symmetric:
+        right, right_error = left, left_error
+    else:
+        nodes, weights = found.curve.rule(found.base.left + margin, found.curve.right)
+        right, _, right_error = _far(mirror, sides[1], lambda z: found.curve.pdf(-z), -nodes[::-1], weights[::-1])
+    errors = {
+        "edges": max(s.edge for s in found.solutions),
+        "spectrum": max(s.noise for s in found.solutions),
+        "identity": identity_error(problem, found),
+        "joints": max(found.mismatch, left_error, right_error),
+    }
+    law = StationaryDensity(
+        found.curve,
+        left,
+        right,
+        origin=problem.origin,
+        tail=_tail(model, problem, constants),
+        moment_range=(-mirror.tail_rate, problem.tail_rate),
+        closed=(summable(mirror), summable(problem)),
+        status=DensityStatus.CONVERGED,
+        error=max(error for name, error in errors.items() if name != "joints"),
+        tail_error=errors["joints"],
+        step=found.base.step,
+    )
+    return law, errors
+
+
+def identity_error(problem: Problem, found: Assembled) -> float:
+    """Residual of the generator identity at +-0.2 of its range, relative to the size of its terms."""
+    base = found.base
+    zeta = base.left + base.step * np.arange(len(base.values), dtype=float)
+    force = problem.force(zeta)
+    worst = 0.0
+    for rate, sign in ((problem.tail_rate, 1.0), (problem.mirrored().tail_rate, -1.0)):
+        s = sign * CHECKED_AT * min(rate, 5.0 / problem.width)
+        summand = (problem.generator_at(s) - s * force) * np.exp(-s * zeta) * base.values
+        worst = max(worst, abs(float(summand.sum())) / float(np.abs(summand).sum()))
+    return worst
+
+
+def _far(
+    problem: Problem, side: Side, pdf: Function, nodes: FloatArray, weights: FloatArray
+) -> tuple[Beyond, Constants | None, float]:
+    """Far tail on the left, its constants, and how well it joins the curve."""
+    if side.decay is None:
+        here = float(pdf(np.array([side.end]))[0])
+        if not here > 0 or np.isinf(problem.tail_rate):
+            return Nothing(), None, 0.0
+        constants = None
+        if np.isfinite(problem.kappa) and not side.floor:
+            constants = Constants(problem, nodes, weights, rest_of_numerator(problem, side.end, here))
+        return power_mixture(side.end, problem.tail_rate, log_power(problem, side.end), here), constants, 0.0
+    constants = Constants(problem, nodes, weights)
+    tail = mixture(problem, constants, side.end, side.decay)
+    # What the cut leaves out grows inward by exp(1/4) over this stretch.
+    at = side.end + 0.25 / max(side.decay, problem.tail_rate) * np.linspace(0.0, 1.0, 17)
+    return tail, constants, float(np.abs(tail.pdf(at) / pdf(at) - 1.0).max())
+
+
+def _tail(model: CollapseModel, problem: Problem, constants: Constants | None) -> TailLaw:
+    """The tail's law with its constant, in the units of the model's zeta."""
+    law = model.tail
+    if constants is not None:
+        return with_prefactor(law, constants.prefactor() * float(np.exp(-problem.tail_rate * problem.origin)))
+    if law.form is TailForm.LINEAR and problem.rate is not None:
+        return with_prefactor(law, linear_prefactor(problem) * float(np.exp(-problem.lam * problem.origin)))
+    return with_prefactor(law, np.nan)
+
+
+def linear_prefactor(problem: Problem) -> float:
+    """eta_J M(lam)/(theta lam), with M(lam) = exp int_0^lam K(u)/(theta u) du (NUMERICS C.4)."""
+    rate, lam = float(problem.rate or np.nan), problem.lam
+    exponent = quad(lambda u: problem.generator_at(u) / (rate * u), 0.0, lam, epsabs=0.0, epsrel=1e-12, limit=200)[0]
+    return float(problem.eta_J * np.exp(exponent) / (rate * lam))
+
+
+def _interval(name: str, value: Any) -> tuple[float, float]:
+    ends = checked(name, value, FINITE)
+    if ends.shape != (2,) or not ends[0] < ends[1]:
+        raise ParameterError(f"{name}={value!r} must be two increasing numbers")
+    return float(ends[0]), float(ends[1])
