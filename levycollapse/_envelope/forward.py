@@ -42,7 +42,7 @@ class Mixture(NamedTuple):
         return out
 
     def envelope(self, lags: FloatArray) -> FloatArray:
-        """f itself, without a detour through the logarithm."""
+        """The envelope itself, without a detour through the logarithm."""
         out = np.ones(lags.shape)
         positive = lags > 0
         s0, _ = self.sums(lags[positive])

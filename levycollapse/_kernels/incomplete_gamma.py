@@ -42,7 +42,7 @@ def upper_scaled(b, x):
 
 @scalar
 def log_lower_scaled(b, x):
-    """log of b x^(-b) gamma_lower(b, x), b > 0."""
+    """Logarithm of b x^(-b) gamma_lower(b, x), b > 0."""
     if x < b + 1.0:
         # e^-x sum x^n/(b+1)_n: all terms positive.
         term = 1.0
@@ -68,7 +68,7 @@ def log_lower(b, x):
 
 @scalar
 def log_upper(b, x):
-    """log of int_0^inf (x+t)^(b-1) e^(-t) dt = log(e^x Gamma(b, x)), x >= max(1, b)."""
+    """Logarithm of int_0^inf (x+t)^(b-1) e^(-t) dt = log(e^x Gamma(b, x)), x >= max(1, b)."""
     return math.log(upper_scaled(b, x)) + (b - 1.0) * math.log(x)
 
 
@@ -85,7 +85,7 @@ def log_band_gauss(b, low, high):
 
 @elementwise("float64(float64,float64,float64)")
 def log_band(b, low, high):
-    """log int_low^high u^(b-1) e^(low-u) du for b > 0, 0 < low < high, in a form without cancellation."""
+    """Logarithm of int_low^high u^(b-1) e^(low-u) du for b > 0, 0 < low < high, in a form without cancellation."""
     spread = (high - low) / low
     if spread <= 1.0 and high - low <= 4.0 and abs(b - 1.0) * spread <= 8.0:
         return log_band_gauss(b, low, high)

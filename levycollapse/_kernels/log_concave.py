@@ -1,4 +1,4 @@
-r"""Integrals of e^(-phi(y)) for the one convex phi that covers the spectra without a closed form:
+r"""Integrals of e^(-phi(y)) for the one convex phi that covers the spectra without a closed form.
 
     phi(y) = b y + e^y/cut + l e^(-y) + (y - centre)^2/(2 sd^2),        y = log tau >= start.
 
@@ -122,7 +122,7 @@ def march(direction, stop, slope, up, down, inverse_variance):
     "void(float64,float64,float64,float64,float64,float64,float64[:],float64[:])", "(),(),(),(),(),()->(),()"
 )
 def log_integral(start, b, inverse_cut, lag, centre, inverse_variance, out_log, out_mean):
-    """log of the integral of e^(-phi) over [start, inf), and the mean of lag e^(-y) under e^(-phi)."""
+    """Logarithm of the integral of e^(-phi) over [start, inf), and the mean of lag e^(-y) under e^(-phi)."""
     top = minimum(start, b, inverse_cut, lag, centre, inverse_variance)
     up = inverse_cut * math.exp(top) if inverse_cut > 0.0 else 0.0
     down = lag * math.exp(-top) if lag > 0.0 else 0.0

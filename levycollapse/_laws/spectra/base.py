@@ -41,25 +41,25 @@ class Spectrum(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def _logpdf(self, tau: FloatArray) -> FloatArray: ...
+    def _logpdf(self, tau: FloatArray) -> Any: ...
 
     @abstractmethod
-    def _logsf(self, tau: FloatArray) -> FloatArray: ...
+    def _logsf(self, tau: FloatArray) -> Any: ...
 
     @abstractmethod
-    def _cdf(self, tau: FloatArray) -> FloatArray: ...
+    def _cdf(self, tau: FloatArray) -> Any: ...
 
     @abstractmethod
-    def _isf(self, q: FloatArray) -> FloatArray: ...
+    def _isf(self, q: FloatArray) -> Any: ...
 
     @abstractmethod
-    def _ppf(self, q: FloatArray) -> FloatArray: ...
+    def _ppf(self, q: FloatArray) -> Any: ...
 
     @abstractmethod
-    def _log_envelope(self, lags: FloatArray) -> FloatArray: ...
+    def _log_envelope(self, lags: FloatArray) -> Any: ...
 
     @abstractmethod
-    def _local_exponent(self, lags: FloatArray) -> FloatArray: ...
+    def _local_exponent(self, lags: FloatArray) -> Any: ...
 
     @abstractmethod
     def _log_moment(self, s: float) -> float: ...
@@ -77,7 +77,7 @@ class Spectrum(ABC):
         return self._outside(self._cdf, tau, 0.0, 1.0)
 
     def logsf(self, tau: Any) -> Any:
-        """log P(tau' > tau)."""
+        """Logarithm of P(tau' > tau)."""
         return self._outside(self._logsf, tau, 0.0, -math.inf)
 
     def sf(self, tau: Any) -> Any:
@@ -128,7 +128,7 @@ class Spectrum(ABC):
         return 0.0, math.inf
 
     def log_envelope(self, lags: Any) -> Any:
-        """log f(l), which stays finite where f underflows."""
+        """Logarithm of f(l), which stays finite where f underflows."""
         return self._of_lags(self._log_envelope, lags)
 
     def envelope(self, lags: Any) -> Any:
@@ -139,7 +139,7 @@ class Spectrum(ABC):
         """b(l) = -d log f/d log l, exact (THEORY 6)."""
         return self._of_lags(self._local_exponent, lags)
 
-    def _rvs(self, generator: np.random.Generator, size: Any) -> FloatArray:
+    def _rvs(self, generator: np.random.Generator, size: Any) -> Any:
         # 1 - U lies in (0, 1]: the upper quantile never receives 0.
         return self._isf(np.asarray(1.0 - generator.random(size)))
 

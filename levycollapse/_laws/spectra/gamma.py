@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import special
@@ -51,31 +52,31 @@ class GammaRates(Spectrum):
         object.__setattr__(self, "shape", positive("shape", self.shape))
         object.__setattr__(self, "rate", positive("rate", self.rate))
 
-    def _logpdf(self, tau: FloatArray) -> FloatArray:
+    def _logpdf(self, tau: FloatArray) -> Any:
         b, r = self.shape, self.rate
         return b * np.log(r / tau) - special.gammaln(b) - np.log(tau) - r / tau
 
-    def _logsf(self, tau: FloatArray) -> FloatArray:
+    def _logsf(self, tau: FloatArray) -> Any:
         # gammainc underflows where its own leading term does: both are 0 for this b and tau.
         with np.errstate(divide="ignore"):
             return np.log(special.gammainc(self.shape, self.rate / tau))
 
-    def _cdf(self, tau: FloatArray) -> FloatArray:
+    def _cdf(self, tau: FloatArray) -> Any:
         return special.gammaincc(self.shape, self.rate / tau)
 
-    def _ppf(self, q: FloatArray) -> FloatArray:
+    def _ppf(self, q: FloatArray) -> Any:
         return self.rate / special.gammainccinv(self.shape, q)
 
-    def _isf(self, q: FloatArray) -> FloatArray:
+    def _isf(self, q: FloatArray) -> Any:
         return self.rate / special.gammaincinv(self.shape, q)
 
-    def _rvs(self, generator: np.random.Generator, size: object) -> FloatArray:
+    def _rvs(self, generator: np.random.Generator, size: Any) -> Any:
         return self.rate / generator.standard_gamma(self.shape, size)
 
-    def _log_envelope(self, lags: FloatArray) -> FloatArray:
+    def _log_envelope(self, lags: FloatArray) -> Any:
         return -self.shape * np.log1p(lags / self.rate)
 
-    def _local_exponent(self, lags: FloatArray) -> FloatArray:
+    def _local_exponent(self, lags: FloatArray) -> Any:
         return self.shape * (lags / (lags + self.rate))
 
     def _log_moment(self, s: float) -> float:
@@ -155,31 +156,31 @@ class GammaTimescales(Spectrum):
         object.__setattr__(self, "shape", positive("shape", self.shape))
         object.__setattr__(self, "scale", positive("scale", self.scale))
 
-    def _logpdf(self, tau: FloatArray) -> FloatArray:
+    def _logpdf(self, tau: FloatArray) -> Any:
         x = tau / self.scale
         return (self.shape - 1) * np.log(x) - x - special.gammaln(self.shape) - math.log(self.scale)
 
-    def _logsf(self, tau: FloatArray) -> FloatArray:
+    def _logsf(self, tau: FloatArray) -> Any:
         with np.errstate(divide="ignore"):
             return np.log(special.gammaincc(self.shape, tau / self.scale))
 
-    def _cdf(self, tau: FloatArray) -> FloatArray:
+    def _cdf(self, tau: FloatArray) -> Any:
         return special.gammainc(self.shape, tau / self.scale)
 
-    def _ppf(self, q: FloatArray) -> FloatArray:
+    def _ppf(self, q: FloatArray) -> Any:
         return self.scale * special.gammaincinv(self.shape, q)
 
-    def _isf(self, q: FloatArray) -> FloatArray:
+    def _isf(self, q: FloatArray) -> Any:
         return self.scale * special.gammainccinv(self.shape, q)
 
-    def _rvs(self, generator: np.random.Generator, size: object) -> FloatArray:
+    def _rvs(self, generator: np.random.Generator, size: Any) -> Any:
         return self.scale * generator.standard_gamma(self.shape, size)
 
-    def _log_envelope(self, lags: FloatArray) -> FloatArray:
+    def _log_envelope(self, lags: FloatArray) -> Any:
         value = log_integral(-math.inf, -self.shape, 1.0, lags / self.scale, 0.0, 0.0)[0]
         return np.minimum(value - special.gammaln(self.shape), 0.0)
 
-    def _local_exponent(self, lags: FloatArray) -> FloatArray:
+    def _local_exponent(self, lags: FloatArray) -> Any:
         return np.asarray(log_integral(-math.inf, -self.shape, 1.0, lags / self.scale, 0.0, 0.0)[1])
 
     def _log_moment(self, s: float) -> float:

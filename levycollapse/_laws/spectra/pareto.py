@@ -57,25 +57,25 @@ class Pareto(Spectrum):
         """Smallest and largest time scale."""
         return self.tau_min, math.inf
 
-    def _logpdf(self, tau: FloatArray) -> FloatArray:
+    def _logpdf(self, tau: FloatArray) -> Any:
         return math.log(self.beta) + self._logsf(tau) - np.log(tau)
 
-    def _logsf(self, tau: FloatArray) -> FloatArray:
+    def _logsf(self, tau: FloatArray) -> Any:
         return -self.beta * np.log(tau / self.tau_min)
 
-    def _cdf(self, tau: FloatArray) -> FloatArray:
+    def _cdf(self, tau: FloatArray) -> Any:
         return -np.expm1(self._logsf(tau))
 
-    def _ppf(self, q: FloatArray) -> FloatArray:
+    def _ppf(self, q: FloatArray) -> Any:
         return self.tau_min * np.exp(-np.log1p(-q) / self.beta)
 
-    def _isf(self, q: FloatArray) -> FloatArray:
+    def _isf(self, q: FloatArray) -> Any:
         return self.tau_min * np.exp(-np.log(q) / self.beta)
 
-    def _log_envelope(self, lags: FloatArray) -> FloatArray:
+    def _log_envelope(self, lags: FloatArray) -> Any:
         return log_lower(self.beta, lags / self.tau_min)
 
-    def _local_exponent(self, lags: FloatArray) -> FloatArray:
+    def _local_exponent(self, lags: FloatArray) -> Any:
         # x gamma_lower(b+1)/gamma_lower(b) in the scaled forms: a product of positive factors.
         x, b = lags / self.tau_min, self.beta
         return x * np.exp(log_lower(b + 1, x) - log_lower(b, x)) * (b / (b + 1))
@@ -145,27 +145,27 @@ class TruncatedPareto(Spectrum):
         """1 - (tau/tau')**-beta for tau'/tau = exp(log_ratio)."""
         return -np.expm1(-self.beta * log_ratio)
 
-    def _logpdf(self, tau: FloatArray) -> FloatArray:
+    def _logpdf(self, tau: FloatArray) -> Any:
         y = np.log(tau / self.tau_min)
         return math.log(self.beta / self._mass(self._log_ratio)) - self.beta * y - np.log(tau)
 
-    def _logsf(self, tau: FloatArray) -> FloatArray:
+    def _logsf(self, tau: FloatArray) -> Any:
         y = np.log(tau / self.tau_min)
         with np.errstate(divide="ignore"):
             rest = np.log(self._mass(np.log(self.tau_max / tau)))
         return -self.beta * y + rest - math.log(self._mass(self._log_ratio))
 
-    def _cdf(self, tau: FloatArray) -> FloatArray:
+    def _cdf(self, tau: FloatArray) -> Any:
         return self._mass(np.log(tau / self.tau_min)) / self._mass(self._log_ratio)
 
-    def _ppf(self, q: FloatArray) -> FloatArray:
+    def _ppf(self, q: FloatArray) -> Any:
         return self.tau_min * np.exp(-np.log1p(-q * self._mass(self._log_ratio)) / self.beta)
 
-    def _isf(self, q: FloatArray) -> FloatArray:
+    def _isf(self, q: FloatArray) -> Any:
         end = math.exp(-self.beta * self._log_ratio)
         return self.tau_min * np.exp(-np.log(end + q * self._mass(self._log_ratio)) / self.beta)
 
-    def _log_envelope(self, lags: FloatArray) -> FloatArray:
+    def _log_envelope(self, lags: FloatArray) -> Any:
         high, low = lags / self.tau_min, lags / self.tau_max
         out = np.zeros(lags.shape)
         # Below 1e-17 the envelope is 1 to rounding; the band form would divide two tiny numbers.
@@ -174,7 +174,7 @@ class TruncatedPareto(Spectrum):
         out[seen] = np.minimum(math.log(self.beta / self._mass(self._log_ratio)) + band - low[seen], 0.0)
         return out
 
-    def _local_exponent(self, lags: FloatArray) -> FloatArray:
+    def _local_exponent(self, lags: FloatArray) -> Any:
         high, low = lags / self.tau_min, lags / self.tau_max
         out = lags * float(np.exp(self._log_moment(-1.0)))
         seen = high > 1e-17
@@ -247,29 +247,29 @@ class TemperedPareto(Spectrum):
         return math.log(self.tau_min)
 
     def _log_tail(self, y: Any, index: float) -> Any:
-        """log int_y^inf e^{-index y' - e^y'/tau_cut} dy'."""
+        """Logarithm of int_y^inf e^{-index y' - e^y'/tau_cut} dy'."""
         return log_integral(y, index, 1 / self.tau_cut, 0.0, 0.0, 0.0)[0]
 
     @property
     def _log_mass(self) -> float:
         return float(self._log_tail(self._start, self.beta))
 
-    def _logpdf(self, tau: FloatArray) -> FloatArray:
+    def _logpdf(self, tau: FloatArray) -> Any:
         return -(1 + self.beta) * np.log(tau) - tau / self.tau_cut - self._log_mass
 
-    def _logsf(self, tau: FloatArray) -> FloatArray:
+    def _logsf(self, tau: FloatArray) -> Any:
         return self._log_tail(np.log(tau), self.beta) - self._log_mass
 
-    def _cdf(self, tau: FloatArray) -> FloatArray:
+    def _cdf(self, tau: FloatArray) -> Any:
         return -np.expm1(np.minimum(self._logsf(tau), 0.0))
 
-    def _ppf(self, q: FloatArray) -> FloatArray:
+    def _ppf(self, q: FloatArray) -> Any:
         return self._solve(np.log1p(-q))
 
-    def _isf(self, q: FloatArray) -> FloatArray:
+    def _isf(self, q: FloatArray) -> Any:
         return self._solve(np.log(q))
 
-    def _solve(self, log_q: FloatArray) -> FloatArray:
+    def _solve(self, log_q: FloatArray) -> Any:
         # log sf is concave in y and lies below both of its bounding laws: Newton from their quantiles is monotone.
         start = self._start
         y = np.minimum(start - log_q / self.beta, np.log(self.tau_min - self.tau_cut * log_q))
@@ -282,7 +282,7 @@ class TemperedPareto(Spectrum):
                 break
         return np.exp(y)
 
-    def _rvs(self, generator: np.random.Generator, size: Any) -> FloatArray:
+    def _rvs(self, generator: np.random.Generator, size: Any) -> Any:
         # Rejection from whichever of the two factors is the narrower law.
         ratio = self.tau_min / self.tau_cut
         out = np.empty(int(np.prod(size)))
@@ -301,11 +301,11 @@ class TemperedPareto(Spectrum):
             filled += found.size
         return out.reshape(size)
 
-    def _log_envelope(self, lags: FloatArray) -> FloatArray:
+    def _log_envelope(self, lags: FloatArray) -> Any:
         value = log_integral(self._start, self.beta, 1 / self.tau_cut, lags, 0.0, 0.0)[0]
         return np.minimum(value - self._log_mass, 0.0)
 
-    def _local_exponent(self, lags: FloatArray) -> FloatArray:
+    def _local_exponent(self, lags: FloatArray) -> Any:
         return np.asarray(log_integral(self._start, self.beta, 1 / self.tau_cut, lags, 0.0, 0.0)[1])
 
     def _log_moment(self, s: float) -> float:
