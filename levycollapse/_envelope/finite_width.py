@@ -176,8 +176,8 @@ def _bands(
         nothing = np.full(shape, np.nan)
         return nothing, nothing.copy(), nothing.copy()
     found = np.empty((networks, *lags.shape))
-    for row, generator in zip(found, np.random.default_rng(rng).spawn(networks), strict=True):
-        row[...] = mixture(law.rvs(width, generator)).envelope(lags)
+    for network, generator in enumerate(np.random.default_rng(rng).spawn(networks)):
+        found[network] = mixture(law.rvs(width, generator)).envelope(lags)
     found.sort(axis=0)
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)
     for k, level in enumerate(levels):
