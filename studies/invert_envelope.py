@@ -1,7 +1,8 @@
 """Accuracy of the tail index from an envelope, coverage of its interval, and what is not taken for a power law.
 
-Run `python studies/invert_envelope.py` (about 15 minutes on one core; resumable: finished cells are kept) to write
-studies/invert_envelope.json. 128 lags in [1, 1e4], 1 % multiplicative Gaussian noise, seeds 0 to n-1 in every cell.
+Run `python studies/invert_envelope.py` (about 10 minutes on one core; resumable: finished cells are kept) to write
+studies/invert_envelope.json. 128 lags in [1, 1e4], 1 % multiplicative Gaussian noise, seeds 0 to n-1 in every
+cell, n = 100 with a power-law tail and 40 in a control.
 
 Spectra with a power-law tail:
     pareto  pure, from tau = 1
@@ -25,7 +26,8 @@ from levycollapse._laws.spectra import LogNormal, Pareto, TruncatedPareto
 
 LAGS = np.geomspace(1.0, 1e4, 128)
 NOISE = 0.01
-SEEDS = 100
+#: Repetitions of a cell with a power-law tail, and of a control.
+SEEDS, CONTROL_SEEDS = 100, 40
 BETAS = (0.4, 0.8, 1.5)
 PATH = Path(__file__).with_suffix(".json")
 
@@ -105,7 +107,8 @@ def main():
     """Run the cells that the record lacks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=SEEDS)
-    count = parser.parse_args().seeds
+    parser.add_argument("--control-seeds", type=int, default=CONTROL_SEEDS)
+    options = parser.parse_args()
     record = {"cells": []}
     if PATH.exists():
         record = json.loads(PATH.read_text())
@@ -120,7 +123,8 @@ def main():
         },
     }
     done = {(cell["spectrum"], cell["sigma_given"], cell["n"]) for cell in record["cells"]}
-    for name in cases():
+    for name, (beta, _) in cases().items():
+        count = options.control_seeds if beta is None else options.seeds
         for sigma_given in (True, False):
             if (name, sigma_given, count) in done:
                 continue

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special, stats
 from scipy.optimize import brentq
 
-from .._checks import POSITIVE, FloatArray, checked
+from .._checks import NON_NEGATIVE, POSITIVE, FloatArray, checked
 from ..errors import ParameterError
 from .exponentials import ExponentialFit, compact_fit
 from .nonnegative import EXCESS, Data, free_fit, log_grid, smooth_fit, solve
@@ -27,6 +27,8 @@ DISCRETE_UP_TO = 2
 #: Spacings in log tau of the smooth spectrum; the first whose unpenalised fit is acceptable. Steep envelopes need the
 #: finer ones: at l/tau = 100 a shift of log tau by 0.01 is already a factor e.
 SMOOTH_SPACINGS = (0.2, 0.1, 0.05)
+#: An estimate of the relative noise is not believed below this: the nodes of the body are not fine enough for it.
+QUIETEST = 1e-4
 #: Spacing of the free fit that sets the standard for all others.
 FINE = 0.03
 
@@ -120,7 +122,7 @@ class InvertedSpectrum:
 
     def envelope(self, lags: Any) -> Any:
         """The envelope of the regularised spectrum."""
-        at = checked("lags", lags)
+        at = checked("lags", lags, NON_NEGATIVE)
         with np.errstate(under="ignore"):
             return np.exp(-at[..., None] / self.timescales) @ self.weights
 
@@ -174,15 +176,12 @@ def invert_envelope(
     fits within 14 units of chi-square of a completely free spectrum, and the interval joins the profile-likelihood
     intervals of that start and of the next two.
 
-    Measured (studies/invert_envelope.json; 128 lags in [1, 1e4], 1 % noise, 100 seeds a cell, beta 0.4, 0.8, 1.5, Pareto
-    and model-like spectra, sigma given and estimated): every estimate within 5 %, see the table for the worst, and for
-    the coverage of the intervals.
+    Measured (studies/invert_envelope.json; 128 lags in [1, 1e4], 1 % noise, 100 seeds a cell, beta 0.4, 0.8 and 1.5,
+    Pareto and model spectra, sigma given and estimated): PLACEHOLDER
 
-    Where it fails. A spectrum that is no power law, but has no end inside the lags either, has a local index, which is
-    what is then reported: a wide log-normal is called POWER_TAIL. So has the collapsed phase, whose logarithm looks like
-    a slightly larger index (rate 1.5, log_power -1.5 at these lags: about 1.7). Errors that are correlated between lags
-    void the intervals. Numerical inversion formulas of Stehfest's kind are not used at all: from values in double
-    precision they are wrong by many orders of magnitude.
+    Where it fails. PLACEHOLDER2 Errors that are correlated
+    between lags void the intervals. Numerical inversion formulas of Stehfest's kind are not used at all: from values in
+    double precision they are wrong by many orders of magnitude.
 
     References
     ----------
@@ -199,6 +198,7 @@ def invert_envelope(
     >>> found.status.value, round(found.beta.value, 2)
     ('power-law tail', 0.8)
     """
+    choice = _strength(regularisation, sigma is not None)
     at, values = table(lags, f(np.asarray(lags, dtype=float)) if callable(f) else f, FEWEST)
     nominal = float(checked("level", level, LEVEL))
     used = values > 0
@@ -208,7 +208,6 @@ def invert_envelope(
     discrete = compact.accepted and compact.timescales.size <= DISCRETE_UP_TO
     rise = _rise(data, free, given is None, nominal)
     beta, first = _joined([] if discrete else profile_tail(data, nodes, chi_free, rise))
-    choice = _strength(regularisation, given is not None)
     if discrete:
         status = SpectrumStatus.DISCRETE
         scales, weights, chi, strength = compact.timescales, compact.weights, compact.chi_square, 0.0
@@ -272,9 +271,9 @@ def _explore(data: Data, estimate: bool) -> tuple[Data, FloatArray, FloatArray, 
 
 
 def _rescaled(data: Data, chi: float, parameters: int) -> tuple[Data, float]:
-    """Errors such that the misfit equals its degrees of freedom; never below the rounding of the table itself."""
+    """Errors such that the misfit equals its degrees of freedom, and never below `QUIETEST`."""
     freedom = max(data.f.size - parameters, 1)
-    factor = max(math.sqrt(chi / freedom), 1e-13 / float(np.median(data.sigma)))
+    factor = max(math.sqrt(chi / freedom), QUIETEST / float(np.median(data.sigma)))
     return data.scaled(factor), chi / factor**2
 
 
@@ -302,12 +301,14 @@ def _resolution(data: Data) -> float:
 
 
 def _mass_above(data: Data, nodes: FloatArray, threshold: float, level: float) -> Estimate:
+    # A spike may lie just below or just above the threshold, and beyond everything the lags can see.
+    nodes = np.unique(np.r_[nodes, threshold * (1 - 1e-6), threshold * (1 + 1e-6), 100 * max(threshold, nodes[-1])])
     matrix, target = data.atoms(nodes), 1 / data.sigma
     above = (nodes > threshold).astype(float)
     weights, least = solve(matrix, target)
     value = float(above @ weights)
     rise = float(special.ndtri(0.5 + level / 2) ** 2)
-    scale = 1e5 / max(value, float(weights.sum()) * 1e-9)
+    scale = 1e5 / max(value, 1e-9 * float(data.f[0]))
 
     def excess(mass: float) -> float:
         """Rise of the least chi-square among spectra with this mass above: one more, very heavy, row."""
@@ -318,9 +319,9 @@ def _mass_above(data: Data, nodes: FloatArray, threshold: float, level: float) -
     low, high = 0.0, value
     if value > 0 and excess(0.0) > 0:
         low = brentq(excess, 0.0, value, xtol=1e-4 * value)
-    step = max(value, 1e-9) * 0.01
+    step = 0.01 * max(value, 1e-9 * float(data.f[0]))
     while excess(high + step) <= 0:
         high, step = high + step, 2 * step
-        if step > 1e12:
+        if step > 1e9 * float(data.f[0]):
             return Estimate(value, low, math.inf)
     return Estimate(value, low, brentq(excess, high, high + step, xtol=1e-4 * (high + step)))

@@ -112,8 +112,9 @@ def local_exponent(
     normal) quantile a bias allowance from the cubic term seen in a window twice as wide. Coverage of the 95 % interval
     over 60 tables of 128 lags in [1, 1e4] with 1 % noise, mean over lags: 0.97 for Pareto, gamma and log-normal
     spectra, 0.96 for one truncated at tau_max = 3000, where single lags near the cutoff fall to 0.75-0.83; half width
-    0.02. Coarse tables are biased by more than the allowance: 0.90-0.95 at 20 lags, 0.75-0.83 at 12. Errors that are correlated between lags, as those of an envelope measured on one network are, are not
-    covered: pass `tau`, or resample networks.
+    0.02. Coarse tables are biased by more than the allowance: 0.90-0.95 at 20 lags, 0.75-0.83 at 12. Errors that are
+    correlated between lags, as those of an envelope measured on one network are, are not covered: pass `tau`, or
+    resample networks.
 
     References
     ----------

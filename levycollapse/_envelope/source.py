@@ -28,7 +28,8 @@ class TimescaleLaw:
         if hasattr(self._law, "log_envelope"):
             return np.asarray(self._law.log_envelope(lags), dtype=float)
         with np.errstate(divide="ignore"):
-            return np.log(np.asarray(self._law.envelope(lags), dtype=float))
+            value: FloatArray = np.log(np.asarray(self._law.envelope(lags), dtype=float))
+        return value
 
     def isf(self, q: Any) -> Any:
         """Time scale that a fraction q exceeds."""

@@ -119,7 +119,7 @@ class TruncatedPareto(Spectrum):
     >>> from levycollapse._laws.spectra import TruncatedPareto
     >>> law = TruncatedPareto(beta=0.5, tau_min=1.0, tau_max=100.0)
     >>> round(law.local_exponent(1e5), 3)
-    1000.997
+    1001.0
     """
 
     beta: float
