@@ -55,7 +55,7 @@ def compact_fit(data: Data, tau: FloatArray, weights: FloatArray, chi_free: floa
         tried = []
         for pair in np.argsort(np.diff(log_tau))[:2]:
             tried.append(_refine(data, *_merged(log_tau, log_w, int(pair))))
-        tried.append(_refine(data, *_without_least(log_tau, log_w)))
+        tried.append(_refine(data, *_without_least(data, log_tau, log_w)))
         log_tau, log_w, chi = min((fit for fit in tried if fit[0].size), key=lambda fit: fit[2])
         if not chi <= min(chi_free, best[2]) + EXCESS:
             break
@@ -80,8 +80,9 @@ def _merged(log_tau: FloatArray, log_w: FloatArray, pair: int) -> tuple[FloatArr
     return np.r_[log_tau[:pair], place, log_tau[pair + 2 :]], np.r_[log_w[:pair], total, log_w[pair + 2 :]]
 
 
-def _without_least(log_tau: FloatArray, log_w: FloatArray) -> tuple[FloatArray, FloatArray]:
-    keep = np.arange(log_w.size) != np.argmin(log_w)
+def _without_least(data: Data, log_tau: FloatArray, log_w: FloatArray) -> tuple[FloatArray, FloatArray]:
+    # By what is left of it at the first lag: a component that is gone by then may have any weight.
+    keep = np.arange(log_w.size) != np.argmin(log_w - data.lags[0] * np.exp(-log_tau))
     return log_tau[keep], log_w[keep]
 
 

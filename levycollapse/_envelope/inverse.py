@@ -176,12 +176,17 @@ def invert_envelope(
     fits within 14 units of chi-square of a completely free spectrum, and the interval joins the profile-likelihood
     intervals of that start and of the next two.
 
-    Measured (studies/invert_envelope.json; 128 lags in [1, 1e4], 1 % noise, 100 seeds a cell, beta 0.4, 0.8 and 1.5,
-    Pareto and model spectra, sigma given and estimated): PLACEHOLDER
+    Measured (studies/invert_envelope.json: 128 lags in [1, 1e4], 1 % noise, 100 seeds a cell, beta 0.4, 0.8 and 1.5,
+    Pareto spectra and the jump-free model's, sigma given and estimated): all 1200 estimates within 1.6 %, standard
+    deviation 0.06 to 0.2 %, 95 % intervals cover in 97 to 100 of 100 with half widths of 0.1 to 0.9 %. One and two
+    exponentials are called DISCRETE, log-normals of sd 1 and 2 and a truncated Pareto NO_TAIL, in 40 of 40 seeds.
 
-    Where it fails. PLACEHOLDER2 Errors that are correlated
-    between lags void the intervals. Numerical inversion formulas of Stehfest's kind are not used at all: from values in
-    double precision they are wrong by many orders of magnitude.
+    Where it fails. A spectrum that is no power law but has no end inside the lags has a local index, and is called
+    POWER_TAIL with it: a log-normal of sd 4 in 33 of 40 seeds, the collapsed phase's tail (rate 1.5, log_power -2.5)
+    in 20 of 40, with a beta of 1.82. Where the tail's next term is close (alpha = 1.2, lam = 1.5 beta, beta = 0.4) the
+    bias is 0.5 % and the 95 % interval covered in 10 of 15. Errors that are correlated between lags void the
+    intervals. Numerical inversion formulas of Stehfest's kind are not used at all: from values in double precision
+    they are wrong by many orders of magnitude.
 
     References
     ----------

@@ -20,7 +20,7 @@ STEP = 0.8
 #: The tail must be seen over this factor of lags beyond max(1, beta) * start, where its envelope becomes a power.
 REACH = 10.0
 #: Later starts whose intervals are joined to that of the first acceptable one: a start that the data just tolerate is
-#: biased by what they tolerate (see the study).
+#: biased by what they tolerate.
 LATER = 2
 
 
