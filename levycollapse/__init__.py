@@ -22,6 +22,33 @@ if TYPE_CHECKING:
     from . import plotting as plotting
     from . import symbolic as symbolic
     from ._diagram import phase_diagram as phase_diagram
+    from ._envelope.exponentials import ExponentialFit as ExponentialFit
+    from ._envelope.finite_width import FiniteWidthEnvelope as FiniteWidthEnvelope
+    from ._envelope.finite_width import LargestTimescale as LargestTimescale
+    from ._envelope.finite_width import finite_width_envelope as finite_width_envelope
+    from ._envelope.forward import envelope as envelope
+    from ._envelope.inverse import Estimate as Estimate
+    from ._envelope.inverse import InvertedSpectrum as InvertedSpectrum
+    from ._envelope.inverse import SpectrumStatus as SpectrumStatus
+    from ._envelope.inverse import invert_envelope as invert_envelope
+    from ._envelope.slope import LocalExponent as LocalExponent
+    from ._envelope.slope import SlopeStatus as SlopeStatus
+    from ._envelope.slope import local_exponent as local_exponent
+    from ._envelope.tauberian import TauberianEnvelope as TauberianEnvelope
+    from ._envelope.tauberian import TauberianStatus as TauberianStatus
+    from ._envelope.tauberian import tauberian_envelope as tauberian_envelope
+    from ._laws.fit import FitStatus as FitStatus
+    from ._laws.fit import TemperedStableFit as TemperedStableFit
+    from ._laws.increment import IncrementLaw as IncrementLaw
+    from ._laws.spectra import GammaRates as GammaRates
+    from ._laws.spectra import GammaTimescales as GammaTimescales
+    from ._laws.spectra import InverseGamma as InverseGamma
+    from ._laws.spectra import LogNormal as LogNormal
+    from ._laws.spectra import Pareto as Pareto
+    from ._laws.spectra import Spectrum as Spectrum
+    from ._laws.spectra import TemperedPareto as TemperedPareto
+    from ._laws.spectra import TruncatedPareto as TruncatedPareto
+    from ._laws.stable import SymmetricStable as SymmetricStable
     from ._laws.tempered_stable import TemperedStable as TemperedStable
     from ._model.collapse_model import CollapseModel as CollapseModel
     from ._model.drift import Drift as Drift
@@ -70,6 +97,25 @@ __version__ = "0.1.0.dev0"
 
 _HOME = {
     "_diagram": ["phase_diagram"],
+    "_envelope.exponentials": ["ExponentialFit"],
+    "_envelope.finite_width": ["FiniteWidthEnvelope", "LargestTimescale", "finite_width_envelope"],
+    "_envelope.forward": ["envelope"],
+    "_envelope.inverse": ["Estimate", "InvertedSpectrum", "SpectrumStatus", "invert_envelope"],
+    "_envelope.slope": ["LocalExponent", "SlopeStatus", "local_exponent"],
+    "_envelope.tauberian": ["TauberianEnvelope", "TauberianStatus", "tauberian_envelope"],
+    "_laws.increment": ["IncrementLaw"],
+    "_laws.spectra": [
+        "GammaRates",
+        "GammaTimescales",
+        "InverseGamma",
+        "LogNormal",
+        "Pareto",
+        "Spectrum",
+        "TemperedPareto",
+        "TruncatedPareto",
+    ],
+    "_laws.fit": ["FitStatus", "TemperedStableFit"],
+    "_laws.stable": ["SymmetricStable"],
     "_laws.tempered_stable": ["TemperedStable"],
     "_model.collapse_model": ["CollapseModel"],
     "_model.drift": ["Drift", "LinearDrift", "SaturatingDrift"],
