@@ -9,6 +9,7 @@ import typer
 from ..errors import ConvergenceError, ParameterError
 from . import diagram, theory
 from .output import Interrupted
+from .envelope import envelope
 from .simulate import simulate
 from .stationary import stationary
 
@@ -43,6 +44,7 @@ def _root(
 app.command("phase-diagram")(diagram.phase_diagram)
 app.command("simulate")(simulate)
 app.command("stationary")(stationary)
+app.command("envelope")(envelope)
 app.command("exponent")(theory.exponent)
 app.command("threshold")(theory.threshold)
 app.command("design")(theory.design)

@@ -16,7 +16,7 @@ from ..errors import ParameterError
 from . import model
 from .files import check_dataset_name, read_dataset, write_dataset
 from .output import Interrupted
-from .ranges import number
+from .ranges import number, whole
 
 #: Attribute in which the file keeps the parameters that it was made with.
 PARAMETERS = "parameters"
@@ -97,12 +97,12 @@ class _Run:
     def fresh(cls, texts: dict[str, str | None], store_every: str | None) -> _Run:
         settings: dict[str, Any] = {
             "model": model.parameters(texts),
-            "n_paths": _whole("paths", texts["paths"] or "1000"),
+            "n_paths": whole("paths", texts["paths"] or "1000"),
             "dt": _positive("dt", texts["dt"] or "0.01"),
             "scheme": texts["scheme"] or "strang",
             "initial": number("initial", texts["initial"] or "0"),
-            "seed": None if texts["seed"] is None else _whole("seed", texts["seed"], least=0),
-            "store_every": None if store_every is None else _whole("store_every", store_every),
+            "seed": None if texts["seed"] is None else whole("seed", texts["seed"], least=0),
+            "store_every": None if store_every is None else whole("store_every", store_every),
         }
         return cls(settings)
 
@@ -113,7 +113,7 @@ class _Run:
             raise ParameterError(f"{path} was not made by `levycollapse simulate`")
         settings = json.loads(result.attrs[PARAMETERS])
         if store_every is not None:
-            settings["store_every"] = _whole("store_every", store_every)
+            settings["store_every"] = whole("store_every", store_every)
         return cls(settings, result)
 
     def to(self, t_end: float, target: Path) -> None:
@@ -203,16 +203,6 @@ class _Run:
 
 def _positive(name: str, text: str) -> float:
     return float(checked(name, number(name, text), POSITIVE))
-
-
-def _whole(name: str, text: str, least: int = 1) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if value < least:
-        raise ParameterError(f"{name}={text!r} must be an integer >= {least}")
-    return value
 
 
 def _bar(steps: int) -> Any:

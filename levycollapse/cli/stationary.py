@@ -38,8 +38,8 @@ def stationary(
     """Stationary law of zeta and its time-scale spectrum.
 
     Answers with status and error, phase and beta, the tail with its constant, the mean time scale and quantiles; saves
-    density and spectrum (NetCDF), their picture (PNG and PDF) and a summary (JSON). A time scale of `inf` among the
-    quantiles is larger than any floating-point number.
+    density and spectrum (NetCDF), their picture (PNG and PDF) and a summary (JSON). Among the quantiles, time scales
+    of 0 and inf are beyond the range of floating-point numbers.
 
     Example: levycollapse stationary --eta-J 0.8 --lam 2
     """
@@ -58,28 +58,31 @@ def stationary(
     )
     checked_folder(output)
     found, law = model.stationary_law(values, rtol, method)
-    record = {**model.described(found, law), **_quantiles(law)}
+    record = {**model.described(found, law), "quantiles": _quantiles(law)}
     data = _dataset(law, record, values)
     axes = _draw(law)
     full = {"parameters": values, **record, **model.made_in(started)}
     files = write_results(output, "stationary", data, axes, full)
-    answer({**full, "files": [str(path) for path in files]} if json_text else record, json_text)
-    if not json_text:
-        for path in files:
-            print(path)
+    if json_text:
+        answer({**full, "files": [str(path) for path in files]}, True)
+        return
+    answer({**record, "quantiles": ""}, False)
+    for row in record["quantiles"]:
+        print(f"  {row['level']:<6g} zeta {row['zeta']:<12.6g} tau {row['tau']:.6g}")
+    for path in files:
+        print(path)
 
 
-def _quantiles(law: Any) -> dict[str, Any]:
+def _quantiles(law: Any) -> list[dict[str, float]]:
+    """Quantiles of zeta and, at the same level, of tau = exp(-zeta)."""
     import numpy as np
 
     zeta = law.ppf(np.array(QUANTILES))
     with np.errstate(over="ignore"):
         tau = np.exp(-zeta[::-1])
-    names = [f"{level:g}" for level in QUANTILES]
-    return {
-        "zeta_quantiles": dict(zip(names, zeta.tolist(), strict=True)),
-        "tau_quantiles": dict(zip(names, tau.tolist(), strict=True)),
-    }
+    return [
+        {"level": level, "zeta": float(z), "tau": float(t)} for level, z, t in zip(QUANTILES, zeta, tau, strict=True)
+    ]
 
 
 def _dataset(law: Any, record: dict[str, Any], values: dict[str, float]) -> Any:
