@@ -53,7 +53,7 @@ def _draw_f(ax: Any, data: Any, record: dict[str, Any]) -> None:
         low, high = f[visible].min(), f[visible].max()
         ax.set_ylim(max(low, 1e-12 * high) / 3, 3 * high)
     ax.set(yscale="log", ylabel=r"envelope $f(\ell)$")
-    ax.legend(loc="lower left")
+    ax.legend(loc="upper right" if "quantile" in data else "lower left")
 
 
 def _draw_exponent(ax: Any, data: Any, record: dict[str, Any]) -> None:
@@ -88,7 +88,8 @@ def _draw_spectrum(ax: Any, data: Any, record: dict[str, Any]) -> None:
     if record["status"] == "discrete":
         ax.vlines(tau, 0, mass, color="C0")
         ax.plot(tau, mass, "o", markersize=4)
-        ax.set_ylim(0, 1.2 * mass.max())
+        low, high = record["resolved"]["from"], record["resolved"]["to"]
+        ax.set(xlim=(0.5 * min(low, tau.min()), 2 * max(high, tau.max())), ylim=(0, 1.2 * mass.max()))
     else:
         ax.plot(tau, _positive(mass), label="regularised spectrum")
         ax.set(yscale="log", ylim=(max(mass.max() * 1e-8, 0.3 * mass[mass > 0].min()), 3 * mass.max()))

@@ -57,13 +57,15 @@ def write_results(folder: Path, name: str, data: Any, axes: Any, record: dict[st
 
     They are made in a folder of their own within `folder` and moved when they are complete.
     """
-    from ..plotting import save_figure
+    from ..plotting import save_figure, style
 
     part = made_folder(folder) / f".{uuid4().hex[:8]}.part"
     try:
         part.mkdir()
         write_dataset(part / f"{name}.nc", data)
-        written = [part / f"{name}.nc", *save_figure(axes, part / name), part / "summary.json"]
+        with style():
+            pictures = save_figure(axes, part / name)
+        written = [part / f"{name}.nc", *pictures, part / "summary.json"]
         write_text(written[-1], as_json(record) + "\n")
         for path in written:
             if (folder / path.name).is_dir():
