@@ -79,7 +79,7 @@ def main() -> int:
 
 
 def path_is_result(path):
-    """Results (named below, dataclasses, tuples, enumerations, exceptions) are made by the package: attributes suffice."""
+    """Whether the class is a result, which the package makes: its attributes suffice."""
     item = resolve(path)
     return (
         hasattr(item, "__dataclass_fields__")
