@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from enum import Enum
 
 from numpydoc.validate import validate
 
@@ -40,7 +41,7 @@ def public_paths():
 
 def members(path):
     item = resolve(path)
-    if not inspect.isclass(item) or issubclass(item, (Exception, int, tuple)):
+    if not inspect.isclass(item) or issubclass(item, (Exception, Enum, tuple)):
         return
     for name, member in vars(item).items():
         if not name.startswith("_") and (callable(getattr(item, name)) or isinstance(member, property)):
@@ -78,9 +79,13 @@ def main() -> int:
 
 
 def path_is_result(path):
-    """Results (dataclasses, named tuples, enumerations, exceptions) are made by the package: attributes suffice."""
+    """Whether the class is a result, which the package makes: its attributes suffice."""
     item = resolve(path)
-    return hasattr(item, "__dataclass_fields__") or issubclass(item, (Exception, int, tuple))
+    return (
+        hasattr(item, "__dataclass_fields__")
+        or issubclass(item, (Exception, Enum, tuple))
+        or item in (lc.StationaryDensity, lc.DensityEvolution)
+    )
 
 
 if __name__ == "__main__":

@@ -36,7 +36,18 @@ class ExponentialFit:
     accepted: bool
 
     def envelope(self, lags: FloatArray) -> FloatArray:
-        """The mixture at lags >= 0."""
+        """The mixture at lags >= 0.
+
+        Parameters
+        ----------
+        lags : array_like
+            Lags >= 0, in network steps.
+
+        Returns
+        -------
+        ndarray
+            The envelope of the fit.
+        """
         with np.errstate(under="ignore"):
             return np.exp(-np.asarray(lags, dtype=float)[..., None] / self.timescales) @ self.weights
 

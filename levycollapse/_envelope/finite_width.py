@@ -37,13 +37,35 @@ class LargestTimescale:
     _law: TimescaleLaw
 
     def cdf(self, tau: Any) -> Any:
-        """P(largest <= tau) = (1 - sf(tau))**width."""
+        """P(largest <= tau) = (1 - sf(tau))**width.
+
+        Parameters
+        ----------
+        tau : float or array_like
+            Time scales > 0, in network steps.
+
+        Returns
+        -------
+        float or ndarray
+            The probability.
+        """
         below = checked("tau", tau, POSITIVE)
         with np.errstate(divide="ignore"):
             return plain(np.exp(self.width * np.log1p(-self._law.sf(below))))
 
     def ppf(self, q: Any) -> Any:
-        """Quantile in network steps, accurate for any width: the upper quantile of one unit at 1 - q**(1/width)."""
+        """Quantile in network steps, accurate for any width: the upper quantile of one unit at 1 - q**(1/width).
+
+        Parameters
+        ----------
+        q : float or array_like
+            Probabilities in (0, 1).
+
+        Returns
+        -------
+        float or ndarray
+            Time scales, in network steps.
+        """
         at = checked("q", q, PROBABILITY)
         return plain(np.asarray(self._law.isf(-np.expm1(np.log(at) / self.width))))
 

@@ -121,7 +121,18 @@ class InvertedSpectrum:
         return _mass_above(self._data, self._nodes, float(checked("tau", tau, POSITIVE)), self.level)
 
     def envelope(self, lags: Any) -> Any:
-        """The envelope of the regularised spectrum."""
+        """The envelope of the regularised spectrum.
+
+        Parameters
+        ----------
+        lags : array_like
+            Lags >= 0, in network steps.
+
+        Returns
+        -------
+        ndarray
+            The envelope of the regularised spectrum.
+        """
         at = checked("lags", lags, NON_NEGATIVE)
         with np.errstate(under="ignore"):
             return np.exp(-at[..., None] / self.timescales) @ self.weights

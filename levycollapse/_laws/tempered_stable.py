@@ -399,6 +399,9 @@ class TemperedStable:
         rely on them where tempering or jumps hardly show in the data (status AT_BORDER, or intervals of more
         than a decade): the likelihood is not quadratic there. A Gaussian part in the data is taken for jumps.
 
+        Measured coverage of nominal 95% intervals (studies/fit_coverage.py, three laws, 120 samples each): 92.5% to
+        98.3%, with a standard error of 2%.
+
         A fit tries 100 to 200 laws, some seconds for 1e4 increments.
 
         References

@@ -265,7 +265,20 @@ class SaturatingDrift(Drift):
         return plain(force + 0.0)  # no negative zero at the center
 
     def deficit(self, zeta: Any, *, side: str = "left") -> Any:
-        """Distance from a plateau, without cancellation; see `Drift.deficit`."""
+        """Distance from a plateau, without cancellation; see `Drift.deficit`.
+
+        Parameters
+        ----------
+        zeta : float or array_like
+            Where.
+        side : {"left", "right"}, optional
+            Which plateau.
+
+        Returns
+        -------
+        float or ndarray
+            The difference, with full relative accuracy however small it is.
+        """
         choice("side", side, ("left", "right"))
         u = 2.0 * (checked("zeta", zeta, FINITE) - self._center) / self._width
         here, there = (self._kappa, self._kappa_right) if side == "left" else (self._kappa_right, self._kappa)

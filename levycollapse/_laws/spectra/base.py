@@ -65,31 +65,108 @@ class Spectrum(ABC):
     def _log_moment(self, s: float) -> float: ...
 
     def logpdf(self, tau: Any) -> Any:
-        """Logarithm of the density of tau (1/steps); -inf outside the support."""
+        """Logarithm of the density of tau (1/steps); -inf outside the support.
+
+        Parameters
+        ----------
+        tau : float or array_like
+            Time scales, in network steps.
+
+        Returns
+        -------
+        float or ndarray
+            Natural logarithm of the density.
+        """
         return self._outside(self._logpdf, tau, -math.inf, -math.inf)
 
     def pdf(self, tau: Any) -> Any:
-        """Density of tau, in 1/steps."""
+        """Density of tau, in 1/steps.
+
+        Parameters
+        ----------
+        tau : float or array_like
+            Time scales, in network steps.
+
+        Returns
+        -------
+        float or ndarray
+            The density; 0 outside the support.
+        """
         return plain(np.exp(self.logpdf(tau)))
 
     def cdf(self, tau: Any) -> Any:
-        """P(tau' <= tau)."""
+        """P(tau' <= tau).
+
+        Parameters
+        ----------
+        tau : float or array_like
+            Time scales, in network steps.
+
+        Returns
+        -------
+        float or ndarray
+            The probability.
+        """
         return self._outside(self._cdf, tau, 0.0, 1.0)
 
     def logsf(self, tau: Any) -> Any:
-        """Logarithm of P(tau' > tau)."""
+        """Logarithm of P(tau' > tau).
+
+        Parameters
+        ----------
+        tau : float or array_like
+            Time scales, in network steps.
+
+        Returns
+        -------
+        float or ndarray
+            Natural logarithm of the probability.
+        """
         return self._outside(self._logsf, tau, 0.0, -math.inf)
 
     def sf(self, tau: Any) -> Any:
-        """P(tau' > tau), with relative accuracy in the tail."""
+        """P(tau' > tau), with relative accuracy in the tail.
+
+        Parameters
+        ----------
+        tau : float or array_like
+            Time scales, in network steps.
+
+        Returns
+        -------
+        float or ndarray
+            The probability.
+        """
         return plain(np.exp(self.logsf(tau)))
 
     def ppf(self, q: Any) -> Any:
-        """Quantile: the time scale below which a fraction q of the units lies."""
+        """Quantile: the time scale below which a fraction q of the units lies.
+
+        Parameters
+        ----------
+        q : float or array_like
+            Probabilities in [0, 1].
+
+        Returns
+        -------
+        float or ndarray
+            Time scales, in network steps; the ends of the support at 0 and 1.
+        """
         return self._quantile(self._ppf, q, *self.support)
 
     def isf(self, q: Any) -> Any:
-        """Upper quantile: the time scale above which a fraction q lies; accurate for q far below 1e-16."""
+        """Upper quantile: the time scale above which a fraction q lies; accurate for q far below 1e-16.
+
+        Parameters
+        ----------
+        q : float or array_like
+            Probabilities in [0, 1].
+
+        Returns
+        -------
+        float or ndarray
+            Time scales, in network steps; the ends of the support at 0 and 1.
+        """
         return self._quantile(self._isf, q, *self.support[::-1])
 
     def rvs(self, size: Any = None, rng: Any = None) -> Any:
@@ -111,7 +188,18 @@ class Spectrum(ABC):
         return plain(np.asarray(self._rvs(generator, () if size is None else size)))
 
     def moment(self, s: Any) -> Any:
-        """E tau**s for real s, `inf` where it diverges: M(s) of THEORY 5."""
+        """E tau**s for real s, `inf` where it diverges: M(s) of THEORY 5.
+
+        Parameters
+        ----------
+        s : float or array_like
+            Orders, of either sign.
+
+        Returns
+        -------
+        float or ndarray
+            Moments, in steps**s.
+        """
         orders = checked("s", s, FINITE)
         with np.errstate(over="ignore"):
             values = [math.exp(v) if v < 709.78 else math.inf for v in map(self._log_moment, orders.ravel().tolist())]
@@ -128,15 +216,48 @@ class Spectrum(ABC):
         return 0.0, math.inf
 
     def log_envelope(self, lags: Any) -> Any:
-        """Logarithm of f(l), which stays finite where f underflows."""
+        """Logarithm of f(l), which stays finite where f underflows.
+
+        Parameters
+        ----------
+        lags : float or array_like
+            Lags >= 0, in network steps.
+
+        Returns
+        -------
+        float or ndarray
+            Natural logarithm of the envelope, <= 0.
+        """
         return self._of_lags(self._log_envelope, lags)
 
     def envelope(self, lags: Any) -> Any:
-        """f(l) = E exp(-l/tau) at lags >= 0 (THEORY 6)."""
+        """Envelope f(l) = E exp(-l/tau) (THEORY 6).
+
+        Parameters
+        ----------
+        lags : float or array_like
+            Lags >= 0, in network steps.
+
+        Returns
+        -------
+        float or ndarray
+            The envelope, in [0, 1].
+        """
         return plain(np.exp(self.log_envelope(lags)))
 
     def local_exponent(self, lags: Any) -> Any:
-        """b(l) = -d log f/d log l, exact (THEORY 6)."""
+        """Local exponent b(l) = -d log f/d log l, exact (THEORY 6).
+
+        Parameters
+        ----------
+        lags : float or array_like
+            Lags >= 0, in network steps.
+
+        Returns
+        -------
+        float or ndarray
+            The local exponent, >= 0.
+        """
         return self._of_lags(self._local_exponent, lags)
 
     def _rvs(self, generator: np.random.Generator, size: Any) -> Any:
