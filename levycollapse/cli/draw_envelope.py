@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+#: Share of its largest value down to which an envelope is shown.
+SHOWN = 1e-16
+
 
 def draw(data: Any, record: dict[str, Any]) -> Any:
     """Axes of a figure of what `envelope` found."""
@@ -22,38 +25,40 @@ def draw(data: Any, record: dict[str, Any]) -> Any:
         if inverted:
             _draw_spectrum(axes[2], data, record)
         for ax in axes[:2]:
-            ax.set(xscale="log", xlim=(data["lag"].values[0], data["lag"].values[-1]), xlabel=r"lag $\ell$ (steps)")
+            ax.set(xscale="log", xlim=(data["lag"].values[0], data["lag"].values[-1]), xlabel=r"lag $\ell$ (network steps)")
     return axes[0]
 
 
 def _draw_f(ax: Any, data: Any, record: dict[str, Any]) -> None:
     import numpy as np
 
+    from ..plotting import plot_envelope
+
     lag, f = data["lag"].values, data["f"].values
     visible = f > 0
     if "mass" in data:
         ax.plot(lag[visible], f[visible], ".", markersize=3, color="0.5", label="given")
-        ax.plot(lag, _positive(data["f_fitted"].values), label="inverted spectrum")
-    else:
-        if "quantile" in data:
-            levels = data["level"].values
-            units = record["network"]["units"]
-            for k, shade in ((0, 0.25), (1, 0.45)):
-                low, high = data["quantile"].values[k], data["quantile"].values[-1 - k]
-                label = f"{100 * (levels[-1 - k] - levels[k]):.0f} % of networks, {units} units"
-                floor = f[visible].min() * 1e-6
-                ax.fill_between(lag, np.maximum(low, floor), high, color="C0", alpha=shade, linewidth=0, label=label)
-        ax.plot(lag[visible], f[visible], label="envelope")
-    if "asymptote" in data:
-        ax.plot(lag, _positive(data["asymptote"].values), "--", label="asymptote of the tail")
-        holds = record["asymptote_holds_from"]
-        if lag[0] < holds < lag[-1]:
-            ax.axvline(holds, color="0.6", linewidth=0.7, label="holds to 5 %")
+        ax.plot(lag, _positive(data["f_fitted"].values), color="C0", label="inverted spectrum")
+        ax.set(yscale="log", ylabel=r"envelope $f(\ell)$")
+    elif visible.any():
+        plot_envelope(lag, f, ax, asymptote=data["asymptote"].values if "asymptote" in data else None)
+        for line, name in zip(ax.lines, ("envelope", "asymptote of the tail"), strict=False):
+            # The asymptote lies on the envelope where it holds: another colour, or it cannot be seen.
+            line.set(label=name, color="C0" if name == "envelope" else "C1")
+    if "quantile" in data:
+        levels = data["level"].values
+        for k, shade in ((0, 0.25), (1, 0.45)):
+            low, high = data["quantile"].values[k], data["quantile"].values[-1 - k]
+            label = f"{100 * (levels[-1 - k] - levels[k]):.0f} % of networks, {record['network']['units']} units"
+            floor = f[visible].min() * 1e-6
+            ax.fill_between(lag, np.maximum(low, floor), high, color="C0", alpha=shade, linewidth=0, label=label)
+    holds = record.get("asymptote_holds_from", np.nan)
+    if lag[0] < holds < lag[-1]:
+        ax.axvline(holds, color="0.6", linewidth=0.7, label="holds to 5 %")
     if visible.any():
         low, high = f[visible].min(), f[visible].max()
-        ax.set_ylim(max(low, 1e-12 * high) / 3, 3 * high)
-    ax.set(yscale="log", ylabel=r"envelope $f(\ell)$")
-    ax.legend(loc="upper right" if "quantile" in data else "lower left")
+        ax.set_ylim(max(low, SHOWN * high) / 3, 3 * high)
+        ax.legend(loc="upper right" if "quantile" in data else "lower left")
 
 
 def _draw_exponent(ax: Any, data: Any, record: dict[str, Any]) -> None:
@@ -96,7 +101,7 @@ def _draw_spectrum(ax: Any, data: Any, record: dict[str, Any]) -> None:
         if start == start:
             ax.axvline(start, color="0.6", linewidth=0.7, label="tail starts")
         ax.legend()
-    ax.set(xscale="log", xlabel=r"time scale $\tau$ (steps)", ylabel="mass at a node")
+    ax.set(xscale="log", xlabel=r"time scale $\tau$ (network steps)", ylabel="mass at a node")
 
 
 def _positive(values: Any) -> Any:

@@ -19,6 +19,8 @@ QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 TIMESCALES, LEFT_OUT = 512, 1e-9
 #: log tau beyond this is no double, nor is the spectrum there.
 LARGEST = 340.0
+#: Decades beyond which labels of an axis get in each other's way.
+CROWDED = 100.0
 
 
 def stationary(
@@ -118,44 +120,37 @@ def _dataset(law: Any, record: dict[str, Any], values: dict[str, float]) -> Any:
 def _draw(law: Any) -> Any:
     """The density of zeta and the spectrum of tau over the same stretch, with the tail law."""
     import numpy as np
+    from matplotlib.ticker import LogLocator, NullLocator
 
-    from ..plotting import COLUMN_WIDTH, new_axes, style
+    from ..plotting import COLUMN_WIDTH, new_axes, plot_density, style
 
-    low, middle_low, middle_high, high = law.ppf(np.array([1e-7, 0.05, 0.95, 1.0 - 1e-5]))
-    # Where the tails fall like a power of zeta, the extreme quantiles are astronomically far out.
-    reach = 30.0 * (middle_high - middle_low)
-    low, high = max(low, middle_low - reach), min(high, middle_high + reach)
-    zeta = np.linspace(low, high, 1200)
-    density = law.pdf(zeta)
-    tail = _tail(law.tail, zeta)
     with style():
         left = new_axes(figsize=(2 * COLUMN_WIDTH, 2.7))
         figure = left.get_figure(root=True)
         assert figure is not None
         left.remove()
         left, right = figure.subplots(1, 2)
-        left.plot(zeta, density, label="stationary law")
-        left.plot(zeta, tail, "--", label="tail law")
-        left.set(xlabel=r"log decay rate $\zeta$", ylabel=r"density $\rho(\zeta)$", yscale="log")
-        shown = np.abs(zeta) < LARGEST
-        tau = np.exp(-zeta[shown])
-        right.plot(tau, density[shown] / tau, label="spectrum")
-        right.plot(tau, tail[shown] / tau, "--", label="tail law")
-        right.set(xlabel=r"time scale $\tau$ (steps)", ylabel=r"spectrum $p(\tau)$ (1/step)")
+        plot_density(law, left)
+        for line, name in zip(left.lines, ("stationary law", "tail law"), strict=False):
+            zeta, density = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+            shown = np.abs(zeta) < LARGEST
+            # The law lies on the density where it holds: another colour, or it cannot be seen.
+            line.set(label=name, color="C0" if name == "stationary law" else "C1")
+            right.plot(
+                np.exp(-zeta[shown]),
+                density[shown] * np.exp(zeta[shown]),
+                color=line.get_color(),
+                linestyle=line.get_linestyle(),
+                linewidth=line.get_linewidth(),
+                label="spectrum" if name == "stationary law" else name,
+            )
+        # A tail that falls slowly does not come down to where the picture of the others ends.
+        left.set_ylim(bottom=max(left.get_ylim()[0], 0.3 * float(np.min(left.lines[0].get_ydata()))))
         right.set(xscale="log", yscale="log")
-        for axes, height in ((left, density), (right, density[shown] / tau)):
-            axes.set_ylim(0.3 * height.min(), 3.0 * height.max())
-            axes.legend()
+        if np.ptp(np.log10(right.get_xlim())) > CROWDED:
+            right.xaxis.set_major_locator(LogLocator(numticks=5))
+            right.xaxis.set_minor_locator(NullLocator())
+        right.set(xlabel=r"time scale $\tau$ (network steps)", ylabel=r"spectrum $p(\tau)$ (1/step)")
+        left.legend(loc="upper left")
+        right.legend(loc="upper right")
     return left
-
-
-def _tail(tail: Any, zeta: Any) -> Any:
-    """Tail law as a density of zeta, nan where log tau or its logarithm is not positive."""
-    import numpy as np
-
-    with np.errstate(invalid="ignore", divide="ignore"):
-        log_tau = np.where(zeta < 0, -zeta, np.nan)
-        value = tail.prefactor * np.exp(-tail.rate * log_tau) * log_tau**tail.log_power
-        if tail.loglog_power:
-            value = value * np.where(log_tau > 1, np.log(log_tau), np.nan) ** tail.loglog_power
-    return value
