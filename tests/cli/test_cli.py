@@ -182,6 +182,8 @@ def test_examples_of_the_help_run(command, tmp_path, capsys):
     example = text.split("Example: levycollapse ")[1].split(" Options:")[0].split()
     result = run(*example, *COMMANDS[command], cwd=tmp_path)
     assert result.returncode == 0, result.stderr
+    for picture in tmp_path.rglob("*.png"):
+        assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_no_arguments_and_version():

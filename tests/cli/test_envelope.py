@@ -27,7 +27,7 @@ def law():
     return lc.stationary_density(lc.CollapseModel.from_parameters(**REFERENCE))
 
 
-def test_from_the_model(here, capsys, law):
+def test_from_the_model(here, capsys, without_saving, law):
     code, out, err = run(["envelope", "--json"], capsys)
     assert (code, err) == (0, "")
     record = strict_json(out)
@@ -136,6 +136,8 @@ def test_an_envelope_is_inverted(here, capsys):
     assert record["beta"] == expected.beta._asdict()
     assert record["beta"]["lower"] < 0.8 < record["beta"]["upper"]
     assert record["noise"] == {"sigma": 0.01, "given": True}
+    assert (here / "results/envelope/envelope.png").read_bytes().startswith(b"\x89PNG")
+    assert (here / "results/envelope/envelope.pdf").read_bytes().startswith(b"%PDF")
     data = read(here / "results/envelope/envelope.nc")
     np.testing.assert_array_equal(data["f_fitted"], expected.envelope(LAGS))
     np.testing.assert_array_equal(data["mass"], expected.weights)
