@@ -68,6 +68,9 @@ class StationaryDensity:
     8.744e-05
     """
 
+    #: `rvs` is `ppf` of uniforms: who has many streams may draw from all of them in one call.
+    _by_inversion = True
+
     def __init__(
         self,
         curve: Curve,

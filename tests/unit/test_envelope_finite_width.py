@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import levycollapse as lc
 from levycollapse._envelope.finite_width import finite_width_envelope
 from levycollapse._envelope.forward import envelope
 from levycollapse._laws.spectra import LogNormal, Pareto, TruncatedPareto
@@ -103,6 +104,14 @@ def test_a_density_of_zeta_gives_the_same():
     assert other.largest.median == pytest.approx(one.largest.median, rel=1e-12)
     assert other.largest.cdf(1e3) == pytest.approx(one.largest.cdf(1e3), rel=1e-12)
     assert other.crossover_lag == pytest.approx(one.crossover_lag, rel=1e-9)
+
+
+def test_streams_drawn_together_are_those_drawn_one_by_one(reference):
+    density = lc.stationary_density(lc.CollapseModel.from_parameters(**reference))
+    found = finite_width_envelope(density, LAGS, 6, n_networks=20, rng=3)
+    streams = np.random.default_rng(3).spawn(20)
+    f = np.array([envelope(np.exp(-density.rvs(6, rng=stream)), LAGS) for stream in streams])
+    np.testing.assert_allclose(found.quantiles, np.quantile(f, found.quantile_levels, axis=0), rtol=1e-12)
 
 
 @pytest.mark.parametrize("width", [0, -3, 2.5, True, "8"])
