@@ -58,7 +58,9 @@ def read_dataset(path: Path) -> Any:
     check_dataset_name(path)
     if not path.exists():
         raise ParameterError(f"{path} does not exist")
-    engine, options = ("zarr", {"consolidated": False}) if path.suffix == ".zarr" else ("h5netcdf", {})
+    zarr = path.suffix == ".zarr"
+    engine: Any = "zarr" if zarr else "h5netcdf"
+    options: dict[str, Any] = {"consolidated": False} if zarr else {}
     try:
         with xr.open_dataset(path, engine=engine, **options) as data:
             return data.load()
