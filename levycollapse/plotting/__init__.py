@@ -1,5 +1,7 @@
 """Figures: every function takes `ax=` and returns it, and none touches pyplot's state."""
 
+from .laws import plot_density as plot_density
+from .laws import plot_envelope as plot_envelope
 from .paths import plot_distribution as plot_distribution
 from .paths import plot_paths as plot_paths
 from .phase_diagram import plot_phase_diagram as plot_phase_diagram
@@ -11,7 +13,9 @@ from .style import style as style
 __all__ = [
     "COLUMN_WIDTH",
     "new_axes",
+    "plot_density",
     "plot_distribution",
+    "plot_envelope",
     "plot_paths",
     "plot_phase_diagram",
     "save_figure",

@@ -112,11 +112,11 @@ def near_threshold_series(order: int, *, alpha: Any = sym.alpha, regime: str | N
     d_0
     """
     degree, index = checked_order(order), stability(alpha)
-    chosen = _regime(index, regime)
+    chosen = checked_regime(index, regime)
     if chosen == "alpha = 1":
         return _lambert_series(degree)
     strength = sym.eta_J * sp.gamma(-index)
-    p = 2 * sym.eta_G * sym.lam - sym.kappa + strength * index * (2 * sym.lam) ** (index - 1)
+    p = regular_slope(index)
     if chosen == "alpha > 1":
         exponent, first_weight = sp.S.One, 1
         terms = [SmallTerm(sym.u, index, 1)]
@@ -196,7 +196,13 @@ def _analytic_coefficient(n: int, alpha: sp.Expr) -> sp.Expr:
     return jumps + sym.eta_G if n == 2 else jumps
 
 
-def _regime(alpha: sp.Expr, given: str | None) -> str:
+def regular_slope(alpha: sp.Expr) -> sp.Expr:
+    """Phi'(lambda) without the term of (lambda - beta)**alpha, which is all of it for alpha > 1; alpha != 1."""
+    singular = sym.eta_J * sp.gamma(-alpha) * alpha * (2 * sym.lam) ** (alpha - 1)
+    return 2 * sym.eta_G * sym.lam - sym.kappa + singular
+
+
+def checked_regime(alpha: sp.Expr, given: str | None) -> str:
     allowed = ", ".join(map(repr, REGIMES))
     if alpha.is_number:
         if given is not None:

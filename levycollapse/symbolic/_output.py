@@ -26,6 +26,7 @@ _LATEX_NAMES = {
     sym.eta_J_star: r"\eta_J^\ast",
     sym.d_0: "d_0",
     sym.b_0: "b_0",
+    sym.lag: r"\ell",
 }
 
 
@@ -38,7 +39,8 @@ def numeric(expr: Any, arguments: Sequence[sp.Symbol] | None = None, backend: st
         Any expression of this sub-package. Undefined functions, such as a general drift, must be replaced first.
     arguments : sequence of sympy.Symbol, optional
         Arguments of the function. By default those declared symbols that occur in `expr`, in the order (beta, s, k,
-        zeta, z, t, Delta, kappa, eta_G, eta_J, alpha, lam, D), which is that of the package's numerical functions.
+        zeta, z, t, Delta, kappa, eta_G, eta_J, alpha, lam, D, lag, C, N, M), which is that of the package's numerical
+        functions.
     backend : {"numpy", "mpmath"}, optional
         NumPy with SciPy's special functions (double precision; float arrays broadcast), or mpmath at its working
         precision.

@@ -54,8 +54,17 @@ P = sp.Symbol("P", real=True)
 #: Half of the variance per unit time, of both noises where they act together.
 D = sp.Symbol("D", positive=True)
 
+#: N(s) = s E[(kappa - F) exp(-s zeta)], at the rate of the tail: a number that depends on the whole drift.
+N = sp.Symbol("N", positive=True)
+#: M(lambda) = E[tau**lambda].
+M = sp.Symbol("M", positive=True)
+#: Constant of the tail of p(tau).
+C = sp.Symbol("C", positive=True)
+#: Lag, in network steps.
+lag = sp.Symbol("lag", positive=True)
+
 #: Arguments of a numeric function, in the order of the package's numerical functions.
-ARGUMENT_ORDER = (beta, s, k, zeta, z, t, Delta, kappa, eta_G, eta_J, alpha, lam, D)
+ARGUMENT_ORDER = (beta, s, k, zeta, z, t, Delta, kappa, eta_G, eta_J, alpha, lam, D, lag, C, N, M)
 
 
 def q(n: int) -> sp.Symbol:
