@@ -17,6 +17,8 @@ from .source import TimescaleLaw
 PROBABILITY = _Range("a number strictly between 0 and 1", lambda v: (v > 0) & (v < 1))
 #: Range of lags in which the crossover is looked for, and the |log f| up to which a difference of two is trusted.
 SHORTEST, LONGEST, MEANINGFUL = 1e-12, 1e60, 1e12
+#: Units drawn in one piece.
+UNITS_AT_ONCE = 1 << 17
 #: Coverage of the interval of each quantile that says how well `n_networks` determines it.
 SAMPLING_LEVEL = 0.95
 
@@ -198,8 +200,11 @@ def _bands(
         nothing = np.full(shape, np.nan)
         return nothing, nothing.copy(), nothing.copy()
     found = np.empty((networks, *lags.shape))
-    for network, generator in enumerate(np.random.default_rng(rng).spawn(networks)):
-        found[network] = mixture(law.rvs(width, generator)).envelope(lags)
+    generators = np.random.default_rng(rng).spawn(networks)
+    block = max(1, UNITS_AT_ONCE // width)
+    for start in range(0, networks, block):
+        for network, tau in enumerate(law.rvs(width, generators[start : start + block]), start):
+            found[network] = mixture(tau).envelope(lags)
     found.sort(axis=0)
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)
     for k, level in enumerate(levels):

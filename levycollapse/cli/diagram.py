@@ -12,7 +12,7 @@ import typer
 
 from ..errors import ParameterError
 from . import ranges
-from .files import write_dataset, write_text
+from .files import made_folder, write_dataset, write_text
 from .output import as_json
 
 #: Where a parameter that is not on an axis stands if it is not given, and the range of one that is.
@@ -59,7 +59,7 @@ def phase_diagram(
     size = math.prod(axis.size for axis in axes.values())
     if size > MOST_POINTS:
         raise ParameterError(f"{size} grid points are too many; a diagram takes at most {MOST_POINTS}")
-    folder = _prepared(output)
+    folder = made_folder(output)
     print(f"{' x '.join(str(a.size) for a in axes.values())} points over {' x '.join(axes)}", file=sys.stderr)
     data = compute(**values, quantity=quantity, progress=size >= LONG and sys.stderr.isatty())
     data.attrs["levycollapse_version"] = __version__
@@ -88,13 +88,6 @@ def _choose_axes(given: dict[str, str | None], points: int) -> dict[str, Any]:
     for name, number in FIXED.items():
         values.setdefault(name, number)
     return {name: values[name] for name in FIXED}
-
-
-def _prepared(output: Path) -> Path:
-    if output.exists() and not output.is_dir():
-        raise ParameterError(f"output={str(output)!r} is a file; it must be a folder")
-    output.mkdir(parents=True, exist_ok=True)
-    return output
 
 
 def _summary(data: Any, quantity: str, axes: dict[str, Any]) -> dict[str, Any]:

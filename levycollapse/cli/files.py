@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from ..errors import ParameterError
+from .output import as_json
 
 
 def replace_file(path: Path, write: Callable[[Path], Any]) -> None:
@@ -36,6 +37,44 @@ def remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def checked_folder(path: Path) -> Path:
+    """Refuse a folder for output that is something else."""
+    if path.exists() and not path.is_dir():
+        raise ParameterError(f"output={str(path)!r} is a file; it must be a folder")
+    return path
+
+
+def made_folder(path: Path) -> Path:
+    """Make a folder for output."""
+    checked_folder(path).mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def write_results(folder: Path, name: str, data: Any, axes: Any, record: dict[str, Any]) -> list[Path]:
+    """Write name.nc, name.png, name.pdf and summary.json; an interruption leaves all of them or none.
+
+    They are made in a folder of their own within `folder` and moved when they are complete.
+    """
+    from ..plotting import save_figure, style
+
+    part = made_folder(folder) / f".{uuid4().hex[:8]}.part"
+    try:
+        part.mkdir()
+        write_dataset(part / f"{name}.nc", data)
+        with style():
+            pictures = save_figure(axes, part / name)
+        written = [part / f"{name}.nc", *pictures, part / "summary.json"]
+        write_text(written[-1], as_json(record) + "\n")
+        for path in written:
+            if (folder / path.name).is_dir():
+                raise ParameterError(f"{folder / path.name} is a folder; it must be a file")
+        for path in written:
+            path.replace(folder / path.name)
+    finally:
+        remove(part)
+    return [folder / path.name for path in written]
 
 
 def write_text(path: Path, text: str) -> None:

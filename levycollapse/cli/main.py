@@ -9,7 +9,9 @@ import typer
 from ..errors import ConvergenceError, ParameterError
 from . import diagram, theory
 from .output import Interrupted
+from .envelope import envelope
 from .simulate import simulate
+from .stationary import stationary
 
 #: The exit code into which typer turns a keyboard interrupt.
 INTERRUPTED = 130
@@ -41,6 +43,8 @@ def _root(
 
 app.command("phase-diagram")(diagram.phase_diagram)
 app.command("simulate")(simulate)
+app.command("stationary")(stationary)
+app.command("envelope")(envelope)
 app.command("exponent")(theory.exponent)
 app.command("threshold")(theory.threshold)
 app.command("design")(theory.design)

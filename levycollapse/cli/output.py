@@ -45,6 +45,8 @@ def _shown(value: Any) -> str:
         return "none" if math.isnan(value) else f"{value:.15g}"
     if isinstance(value, dict):
         return ", ".join(f"{key} {_shown(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return "; ".join(map(_shown, value))
     return str(value)
 
 

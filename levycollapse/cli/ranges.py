@@ -55,6 +55,17 @@ def number(name: str, text: str, allowed: str = "a number") -> float:
     return value
 
 
+def whole(name: str, text: str, least: int = 1) -> int:
+    """Return an integer >= least."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if value < least:
+        raise ParameterError(f"{name}={text!r} must be an integer >= {least}")
+    return value
+
+
 def _end(name: str, text: str, part: str) -> float:
     try:
         return number(name, part)

@@ -13,11 +13,11 @@ import typer
 
 from .._checks import POSITIVE, checked
 from ..errors import ParameterError
+from . import model
 from .files import check_dataset_name, read_dataset, write_dataset
 from .output import Interrupted
-from .ranges import number
+from .ranges import number, whole
 
-DEFAULTS = {"kappa": 1.0, "eta_G": 0.1, "eta_J": 0.62, "alpha": 1.5, "lam": 3.0, "center": 0.0, "width": 1.0}
 #: Attribute in which the file keeps the parameters that it was made with.
 PARAMETERS = "parameters"
 #: Seconds that a piece of the run should take: what an interruption loses at most.
@@ -28,13 +28,13 @@ STORED_TIMES = 200
 
 
 def simulate(
-    kappa: Annotated[str | None, typer.Option("--kappa", metavar="NUMBER", help="Restoring plateau [1].")] = None,
-    eta_g: Annotated[str | None, typer.Option("--eta-G", metavar="NUMBER", help="Gaussian intensity [0.1].")] = None,
-    eta_j: Annotated[str | None, typer.Option("--eta-J", metavar="NUMBER", help="Jump intensity [0.62].")] = None,
-    alpha: Annotated[str | None, typer.Option("--alpha", metavar="NUMBER", help="Stability index [1.5].")] = None,
-    lam: Annotated[str | None, typer.Option("--lam", metavar="NUMBER", help="Tempering lambda [3].")] = None,
-    center: Annotated[str | None, typer.Option("--center", metavar="NUMBER", help="Zero of the drift [0].")] = None,
-    width: Annotated[str | None, typer.Option("--width", metavar="NUMBER", help="Width of the drift [1].")] = None,
+    kappa: model.Kappa = None,
+    eta_g: model.EtaG = None,
+    eta_j: model.EtaJ = None,
+    alpha: model.Alpha = None,
+    lam: model.Lam = None,
+    center: model.Center = None,
+    width: model.Width = None,
     paths: Annotated[str | None, typer.Option("--paths", metavar="COUNT", help="Number of paths [1000].")] = None,
     t_end: Annotated[str, typer.Option("--t-end", metavar="NUMBER", help="Time to reach.")] = "20",
     dt: Annotated[str | None, typer.Option("--dt", metavar="NUMBER", help="Time step [0.01].")] = None,
@@ -96,13 +96,13 @@ class _Run:
     @classmethod
     def fresh(cls, texts: dict[str, str | None], store_every: str | None) -> _Run:
         settings: dict[str, Any] = {
-            "model": {n: default if texts[n] is None else number(n, str(texts[n])) for n, default in DEFAULTS.items()},
-            "n_paths": _whole("paths", texts["paths"] or "1000"),
+            "model": model.parameters(texts),
+            "n_paths": whole("paths", texts["paths"] or "1000"),
             "dt": _positive("dt", texts["dt"] or "0.01"),
             "scheme": texts["scheme"] or "strang",
             "initial": number("initial", texts["initial"] or "0"),
-            "seed": None if texts["seed"] is None else _whole("seed", texts["seed"], least=0),
-            "store_every": None if store_every is None else _whole("store_every", store_every),
+            "seed": None if texts["seed"] is None else whole("seed", texts["seed"], least=0),
+            "store_every": None if store_every is None else whole("store_every", store_every),
         }
         return cls(settings)
 
@@ -113,7 +113,7 @@ class _Run:
             raise ParameterError(f"{path} was not made by `levycollapse simulate`")
         settings = json.loads(result.attrs[PARAMETERS])
         if store_every is not None:
-            settings["store_every"] = _whole("store_every", store_every)
+            settings["store_every"] = whole("store_every", store_every)
         return cls(settings, result)
 
     def to(self, t_end: float, target: Path) -> None:
@@ -203,16 +203,6 @@ class _Run:
 
 def _positive(name: str, text: str) -> float:
     return float(checked(name, number(name, text), POSITIVE))
-
-
-def _whole(name: str, text: str, least: int = 1) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if value < least:
-        raise ParameterError(f"{name}={text!r} must be an integer >= {least}")
-    return value
 
 
 def _bar(steps: int) -> Any:
