@@ -8,8 +8,8 @@ import typer
 
 from ..errors import ConvergenceError, ParameterError
 from . import diagram, theory
-from .output import Interrupted
 from .envelope import envelope
+from .output import Interrupted
 from .simulate import simulate
 from .stationary import stationary
 
