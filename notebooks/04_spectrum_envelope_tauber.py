@@ -78,7 +78,7 @@ with plotting.style():
     for name, spectrum in spectra.items():
         ax.semilogx(lags, lc.local_exponent(lags, spectrum).exponent, label=name)
     ax.set(xlabel=r"lag $\ell$ (network steps)", ylabel="local exponent", xlim=(1, 1e6), ylim=(0, 3))
-    ax.legend()
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
     display(ax.figure)
 
 # %% [markdown]
@@ -142,10 +142,8 @@ lags = np.geomspace(1.0, 1e8, 161)
 with plotting.style():
     ax = plotting.new_axes()
     for name in ("broad", "concentrated", "collapsed"):
-        law = laws[name]
-        asymptote = lc.tauberian_envelope(law.tail, lags)
-        asymptote = np.where(asymptote.relative_error < 0.3, asymptote.envelope, np.nan)
-        plotting.plot_envelope(lags, law.envelope(lags), ax=ax, asymptote=np.nan_to_num(asymptote, nan=0.0), label=name)
+        asymptote = lc.tauberian_envelope(laws[name].tail, lags)
+        plotting.plot_envelope(lags, laws[name].envelope(lags), ax=ax, asymptote=asymptote, label=name)
     ax.legend(loc="lower left")
     display(ax.figure)
 
@@ -254,10 +252,13 @@ with plotting.style():
         found, spectrum = results[name], cases[name]
         step = np.gradient(np.log(found.timescales))
         ax.loglog(found.timescales, found.weights / step, color=color, label=name)
-        ax.loglog(found.timescales, found.timescales * spectrum.pdf(found.timescales), "--", color=color)
+        inside = found.timescales > spectrum.support[0]
+        ax.loglog(
+            found.timescales[inside], (found.timescales * spectrum.pdf(found.timescales))[inside], "--", color=color
+        )
     ax.axvspan(*found.resolved, color="0.93", zorder=0)
     ax.set(xlabel=r"time scale $\tau$ (network steps)", ylabel=r"$\tau\,p(\tau)$", ylim=(1e-6, 3))
-    ax.legend(loc="lower left")
+    ax.legend(loc="lower center")
     display(ax.figure)
 
 # %% [markdown]
@@ -298,9 +299,9 @@ for name, spectrum in (("log-normal, sd 4", lc.LogNormal(log_median=1.0, sd=4.0)
         assert np.all(np.array(indices) > 1.6)
 
 # %% [markdown]
-# So the status POWER_TAIL says that the lags hold no evidence against a power law, not that there is one. The local
-# exponents show why: over four decades they move by little more than their noise in the second case, and in the first
-# only a curve, not a number, tells.
+# So the status POWER_TAIL says that the lags hold no evidence against a power law from some time scale on, not that
+# there is one. Look at the local exponents beside it: neither of these two stands still. A plateau speaks for a power
+# law, a status alone does not.
 
 # %%
 with plotting.style():
@@ -313,6 +314,6 @@ with plotting.style():
         slope = lc.local_exponent(lags, noisy(spectrum, 1), sigma=0.01)
         (line,) = ax.semilogx(lags, slope.exponent, label=name)
         ax.fill_between(lags, slope.lower, slope.upper, color=line.get_color(), alpha=0.25, linewidth=0)
-    ax.set(xlabel=r"lag $\ell$ (network steps)", ylabel="local exponent", xlim=(1, 1e4), ylim=(0, 2.4))
-    ax.legend()
+    ax.set(xlabel=r"lag $\ell$ (network steps)", ylabel="local exponent", xlim=(1, 1e4), ylim=(0, 3))
+    ax.legend(loc="upper right")
     display(ax.figure)
