@@ -25,7 +25,9 @@ def draw(data: Any, record: dict[str, Any]) -> Any:
         if inverted:
             _draw_spectrum(axes[2], data, record)
         for ax in axes[:2]:
-            ax.set(xscale="log", xlim=(data["lag"].values[0], data["lag"].values[-1]), xlabel=r"lag $\ell$ (network steps)")
+            ax.set(
+                xscale="log", xlim=(data["lag"].values[0], data["lag"].values[-1]), xlabel=r"lag $\ell$ (network steps)"
+            )
     return axes[0]
 
 

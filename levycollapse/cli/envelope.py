@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from .._checks import POSITIVE, checked
 from ..errors import ParameterError
 from . import model, ranges, tables
 from .draw_envelope import draw
@@ -51,7 +52,8 @@ def envelope(
         str | None, typer.Option("--networks", metavar="COUNT", help="Simulated networks for the bands [1000].")
     ] = None,
     seed: Annotated[
-        str | None, typer.Option("--seed", metavar="INTEGER", help="Seed of the bands; without one it is new each time.")
+        str | None,
+        typer.Option("--seed", metavar="INTEGER", help="Seed of the bands; without one it is new each time."),
     ] = None,
     json_text: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the files.")] = Path("results/envelope"),
@@ -80,7 +82,7 @@ def envelope(
     if tau is not None or f is not None:
         drift = {"drift_width" if name == "width" else name: text for name, text in texts.items()}
         if f is not None:
-            others = {"tau": tau and str(tau), "lags": lags, **others}
+            others = {"tau": None if tau is None else str(tau), "lags": lags, **others}
         _refuse("--tau" if f is None else "--f", {**others, **drift})
     checked_folder(output)
     if f is not None:
@@ -103,7 +105,9 @@ def envelope(
 def _refuse(file_option: str, texts: dict[str, Any]) -> None:
     for name, text in texts.items():
         if text is not None:
-            raise ParameterError(f"{name}={str(text)!r} does not go with {file_option}, whose file says it; leave it out")
+            raise ParameterError(
+                f"{name}={str(text)!r} does not go with {file_option}, whose file says it; leave it out"
+            )
 
 
 def _attribute(record: dict[str, Any]) -> str:
@@ -114,8 +118,6 @@ def _attribute(record: dict[str, Any]) -> str:
 
 def _lags(text: str | None) -> Any:
     import numpy as np
-
-    from .._checks import POSITIVE, checked
 
     lags = ranges.parse("lags", text or LAGS, 128)
     if isinstance(lags, float):
@@ -134,6 +136,9 @@ def _of_model(texts: dict[str, str | None], others: dict[str, str | None], lags:
     import levycollapse as lc
 
     units, networks, seed = _band_options(others, lags.size)
+    if texts["width"] is not None:
+        # Under its name here, where `width` is that of a network.
+        checked("drift_width", ranges.number("drift_width", texts["width"]), POSITIVE)
     values = model.parameters(texts)
     found, law = model.stationary_law(values, others["rtol"], others["method"])
     f, slope = law.envelope(lags), lc.local_exponent(lags, law).exponent

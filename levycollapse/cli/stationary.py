@@ -94,8 +94,8 @@ def _dataset(law: Any, record: dict[str, Any], values: dict[str, float]) -> Any:
     from .. import __version__
 
     zeta = law.zeta
-    ends = -law.ppf(np.array([1.0 - LEFT_OUT, LEFT_OUT]))
-    tau = np.exp(np.linspace(*np.clip(ends, -LARGEST, LARGEST), TIMESCALES))
+    least, largest = np.clip(-law.ppf(np.array([1.0 - LEFT_OUT, LEFT_OUT])), -LARGEST, LARGEST)
+    tau = np.exp(np.linspace(least, largest, TIMESCALES))
     return xr.Dataset(
         {
             "density": ("zeta", law.density, {"long_name": "density of zeta"}),

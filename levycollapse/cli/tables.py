@@ -153,9 +153,7 @@ def _read_csv(path: Path, needed: tuple[str, ...], optional: tuple[str, ...]) ->
     return Columns(path, dict(zip(names, table, strict=True)), lines)
 
 
-def _header(
-    path: Path, cells: list[str], needed: tuple[str, ...], optional: tuple[str, ...]
-) -> tuple[list[str], bool]:
+def _header(path: Path, cells: list[str], needed: tuple[str, ...], optional: tuple[str, ...]) -> tuple[list[str], bool]:
     """Names of the columns and whether the line gives them; without names they come in their order."""
     if any(_is_number(cell) for cell in cells):
         in_order = [*needed, *optional]

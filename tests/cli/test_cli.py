@@ -146,23 +146,42 @@ def test_output_that_cannot_be_written(tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
 
 
-@pytest.mark.parametrize("command", [[], ["exponent"], ["threshold"], ["design"], ["phase-diagram"]])
-def test_help_has_an_example(command):
-    result = run(*command, "--help")
-    assert result.returncode == 0
-    assert "Usage: levycollapse" in result.stdout
+#: Every command, and what makes the example of its help quick.
+COMMANDS: dict[str, list[str]] = {
+    "exponent": [],
+    "threshold": [],
+    "design": [],
+    "phase-diagram": ["--points", "30"],
+    "simulate": ["--paths", "100"],
+    "stationary": [],
+    "envelope": [],
+}
+
+
+def test_every_command_is_here():
+    listed = run("--help").stdout.split("Commands:")[1]
+    assert {line.split()[0] for line in listed.splitlines() if line.strip()} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_has_an_example(command, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main([*command.split(), "--help"])
+    assert stop.value.code == 0
+    text = capsys.readouterr().out
+    assert "Usage: levycollapse" in text
     if command:
-        assert f"Example: levycollapse {command[0]}" in result.stdout
+        assert f"Example: levycollapse {command}" in text
 
 
-def test_examples_of_the_help_run(tmp_path):
-    for command in ("exponent", "threshold", "design", "phase-diagram"):
-        text = " ".join(run(command, "--help").stdout.split())
-        example = text.split("Example: levycollapse ")[1].split(" Options:")[0].split()
-        if command == "phase-diagram":
-            example += ["--points", "30"]
-        result = run(*example, cwd=tmp_path)
-        assert result.returncode == 0, result.stderr
+@pytest.mark.parametrize("command", COMMANDS)
+def test_examples_of_the_help_run(command, tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    text = " ".join(capsys.readouterr().out.split())
+    example = text.split("Example: levycollapse ")[1].split(" Options:")[0].split()
+    result = run(*example, *COMMANDS[command], cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
 
 
 def test_no_arguments_and_version():

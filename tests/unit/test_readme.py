@@ -24,7 +24,7 @@ def test_python_session():
 def test_commands(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     commands = re.findall(r"^levycollapse (.*)$", README, flags=re.MULTILINE)
-    assert len(commands) == 4
+    assert len(commands) == 6
     for command in commands:
         arguments = shlex.split(command)
         if arguments[0] == "phase-diagram":
