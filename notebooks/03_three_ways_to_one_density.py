@@ -181,7 +181,7 @@ with plotting.style():
     for name in ("broad", "critical", "collapsed"):
         plotting.plot_density(laws[name], ax=ax, depth=1e-25, label=name)
     ax.set_xlim(-70, 30)
-    ax.legend(loc="upper left")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3)
     display(ax.figure)
 
 # %% [markdown]
@@ -243,7 +243,7 @@ for time in (3.0, 10.0):
 # %%
 lags = np.geomspace(1.0, 1e5, 101)
 f = np.vstack([formed.envelope(lags), lc.stationary_density(broad).envelope(lags)])
-slopes = -np.gradient(np.log(f), np.log(lags), axis=1)
+slopes = -np.gradient(np.log(f), np.log(lags), axis=1, edge_order=2)
 with plotting.style():
     ax = plotting.new_axes()
     for time, slope in zip(times, slopes, strict=False):

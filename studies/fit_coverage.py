@@ -1,7 +1,8 @@
 """Coverage of the intervals of `TemperedStable.fit`, and how often there are any.
 
 Usage: python studies/fit_coverage.py [replicates]. Writes fit_coverage.json beside itself, one record a cell, after
-every cell. Replicate r of cell c is drawn with SeedSequence(SEED, spawn_key=(c, r)), so that any of them can be redone.
+every cell; cells that are there already with as many replicates are kept. Replicate r of cell c is drawn with
+SeedSequence(SEED, spawn_key=(c, r)), so that any of them can be redone.
 """
 
 from __future__ import annotations
@@ -37,28 +38,36 @@ def one(cell: int, replicate: int) -> dict[str, object]:
     return {"status": fit.status, "inside": inside, "alpha": fit.alpha}
 
 
+def run_cell(cell: int, replicates: range) -> dict[str, object]:
+    """Fit all replicates of a cell and count."""
+    fits = [one(cell, r) for r in replicates]
+    good = [f for f in fits if f["status"] is FitStatus.CONVERGED]
+    return {
+        "alpha, lam, intensity, t, n": list(CELLS[cell]),
+        "seed": SEED,
+        "replicates": len(fits),
+        "level": LEVEL,
+        "converged": len(good),
+        "coverage": {k: float(np.mean([f["inside"][k] for f in good])) for k in ("alpha", "lam", "intensity")},
+        "standard_error": float(np.sqrt(LEVEL * (1 - LEVEL) / max(len(good), 1))),
+        "alpha_mean": float(np.mean([f["alpha"] for f in good])),
+        "alpha_sd": float(np.std([f["alpha"] for f in good])),
+    }
+
+
 def main(replicates: int) -> None:
-    """Run every cell."""
-    records = []
+    """Run every cell that is not there yet."""
+    path = Path(__file__).with_suffix(".json")
+    records = json.loads(path.read_text()) if path.exists() else []
     for cell, parameters in enumerate(CELLS):
-        fits = [one(cell, r) for r in range(replicates)]
-        good = [f for f in fits if f["status"] is FitStatus.CONVERGED]
-        coverage = {k: float(np.mean([f["inside"][k] for f in good])) for k in ("alpha", "lam", "intensity")}
-        record = {
-            "alpha, lam, intensity, t, n": parameters,
-            "seed": SEED,
-            "replicates": replicates,
-            "level": LEVEL,
-            "converged": len(good),
-            "coverage": coverage,
-            "standard_error": float(np.sqrt(LEVEL * (1 - LEVEL) / max(len(good), 1))),
-            "alpha_mean": float(np.mean([f["alpha"] for f in good])),
-            "alpha_sd": float(np.std([f["alpha"] for f in good])),
-        }
+        known = records[cell] if cell < len(records) else {}
+        if known.get("alpha, lam, intensity, t, n") == list(parameters) and known["replicates"] >= replicates:
+            continue
+        record = run_cell(cell, range(replicates))
         print(record, flush=True)
-        records.append(record)
-        Path(__file__).with_suffix(".json").write_text(json.dumps(records, indent=2, allow_nan=False) + "\n")
+        records[cell : cell + 1] = [record]
+        path.write_text(json.dumps(records, indent=2, allow_nan=False) + "\n")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 400)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 120)

@@ -64,13 +64,20 @@ def _cached(compile_with: Callable[..., Compiled]) -> Compiled:
 
 
 def _quiet(compile_ufunc: Decorator) -> Decorator:
-    """Floating-point flags that a kernel raises on its way say nothing: its result and status do."""
+    """Compile at the first call, and keep the floating-point flags of a kernel to itself.
+
+    A program that needs one kernel does not wait for all; and what a kernel raises on its way says nothing, since its
+    result and status do.
+    """
 
     def decorator(function: Compiled) -> Compiled:
-        ufunc = compile_ufunc(function)
+        ufunc: Compiled | None = None
 
         @wraps(function)
         def call(*arguments: Any) -> Any:
+            nonlocal ufunc
+            if ufunc is None:
+                ufunc = compile_ufunc(function)
             with np.errstate(all="ignore"):
                 return ufunc(*arguments)
 

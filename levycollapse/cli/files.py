@@ -85,7 +85,7 @@ def write_text(path: Path, text: str) -> None:
 def write_dataset(path: Path, data: Any) -> None:
     """Write a dataset as NetCDF (.nc) or Zarr (.zarr)."""
     if path.suffix == ".zarr":
-        replace_file(path, lambda part: data.to_zarr(part, mode="w"))
+        replace_file(path, lambda part: data.to_zarr(part, mode="w", consolidated=False))
     else:
         replace_file(path, lambda part: data.to_netcdf(part, engine="h5netcdf"))
 
@@ -97,9 +97,11 @@ def read_dataset(path: Path) -> Any:
     check_dataset_name(path)
     if not path.exists():
         raise ParameterError(f"{path} does not exist")
-    engine = "zarr" if path.suffix == ".zarr" else "h5netcdf"
+    zarr = path.suffix == ".zarr"
+    engine: Any = "zarr" if zarr else "h5netcdf"
+    options: dict[str, Any] = {"consolidated": False} if zarr else {}
     try:
-        with xr.open_dataset(path, engine=engine) as data:
+        with xr.open_dataset(path, engine=engine, **options) as data:
             return data.load()
     except (OSError, ValueError, KeyError) as error:
         raise ParameterError(f"{path} cannot be read as {engine}: {error}") from None

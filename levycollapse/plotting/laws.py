@@ -18,6 +18,8 @@ from .style import new_axes
 LAW_BELOW = 0.3
 #: A density is shown within this many interquartile ranges of its median, however slowly it falls.
 WIDEST = 500.0
+#: An asymptote is drawn where it believes itself to this relative accuracy.
+BELIEVED = 0.3
 #: A logarithmic axis has about so many labels.
 LABELS = 7
 
@@ -100,8 +102,8 @@ def plot_envelope(
     ax : matplotlib.axes.Axes, optional
         Where to draw; new axes if not given. Several envelopes may share them.
     asymptote : TauberianEnvelope or array_like, optional
-        What it tends to: a result of `tauberian_envelope` at the same lags, or values. Dashed, in the envelope's
-        colour.
+        What it tends to: values, or a result of `tauberian_envelope` at the same lags, which is left out where its own
+        error estimate is above 30 %. Dashed, in the envelope's colour.
     label : str, optional
         Name in a legend, which the caller draws.
 
@@ -131,9 +133,7 @@ def plot_envelope(
     positive = values > 0
     if not positive.any():
         raise ParameterError("f has no positive value to show on a logarithmic scale")
-    other = None if asymptote is None else as_float_array("asymptote", getattr(asymptote, "envelope", asymptote)).copy()
-    if other is not None and other.shape != at.shape:
-        raise ParameterError(f"asymptote has shape {other.shape}, the lags {at.shape}")
+    other = None if asymptote is None else _asymptote(asymptote, at)
     if ax is None:
         ax = new_axes()
     fresh = not ax.lines
@@ -147,6 +147,15 @@ def plot_envelope(
     _thin_labels(ax.xaxis)
     _thin_labels(ax.yaxis)
     return ax
+
+
+def _asymptote(asymptote: Any, lags: FloatArray) -> FloatArray:
+    """Values at the lags, nan where they are not to be drawn."""
+    values = as_float_array("asymptote", getattr(asymptote, "envelope", asymptote))
+    if values.shape != lags.shape:
+        raise ParameterError(f"asymptote has shape {values.shape}, the lags {lags.shape}")
+    error = getattr(asymptote, "relative_error", np.zeros(lags.shape))
+    return np.where((values > 0) & (error <= BELIEVED), values, np.nan)
 
 
 def _bars(histogram: Any) -> tuple[FloatArray, FloatArray]:

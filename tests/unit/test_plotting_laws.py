@@ -91,9 +91,12 @@ def test_envelope():
     np.testing.assert_array_equal(drawn(ax.lines[0])[1], spectrum.envelope(lags))
     np.testing.assert_array_equal(drawn(ax.lines[1])[1], asymptote.envelope)
     assert (ax.get_xscale(), ax.get_yscale(), ax.get_xlim()) == ("log", "log", (1.0, 1e6))
+    slow = lc.tauberian_envelope(lc.TailLaw(1.5, -2.3, 0.0, 1.0, form=lc.TailForm.TEMPERED), lags)
+    seen = drawn(plotting.plot_envelope(lags, np.ones(40), asymptote=slow).lines[1])[0]
+    assert 1.0 < seen[0] < 1e4 and slow.relative_error[lags < seen[0]].min() > 0.3
     plotting.plot_envelope(lags, np.exp(-lags / 100.0), ax=ax)
     assert len(ax.lines) == 3 and len(drawn(ax.lines[2])[0]) < lags.size
-    assert ax.get_ylim()[0] < 1e-300
+    assert ax.get_ylim()[0] < 1e-250
 
 
 def test_labels_fit():
