@@ -4,7 +4,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 WORKERS ?= 2
 
-.PHONY: help demo test test-full study lint format bench docs figures clean
+.PHONY: help demo test test-full study lint format bench docs figures uncache clean
 
 help:
 	@echo "make demo       a phase diagram in results/phase_diagram"
@@ -76,6 +76,10 @@ figures: .venv/.core
 	@mkdir -p results/figures
 	@set -e; for script in paper_figures/[a-z]*.py; do echo "== $$script"; \
 	    $(BIN)/python "$$script" results/figures; done
+
+# Numba keeps machine code by the file that a kernel stands in, and does not see that a kernel it calls has changed.
+uncache:
+	find levycollapse -name '*.nb[ci]' -delete
 
 clean:
 	rm -rf .venv docs/_build docs/api/generated docs/notebooks results

@@ -61,11 +61,13 @@ def checked(name: str, value: Any, rule: _Range | None = None) -> FloatArray:
     """Return `value` as a float64 array inside its range, or raise `ParameterError`."""
     rule = RANGES[name] if rule is None else rule
     array = as_float_array(name, value, rule.allowed)
-    good = np.isfinite(array) & rule.accepts(array)
-    if not good.all():
+    # Every range is an interval: the two ends speak for all, and nan shows in both.
+    ends = np.array([array.min(), array.max()]) if array.size else array
+    if not (np.isfinite(ends) & rule.accepts(ends)).all():
+        good = np.isfinite(array) & rule.accepts(array)
         raise ParameterError(f"{_at(name, array, ~good)} must be {rule.allowed}")
     # No negative zeros, which equal 0 but do not hash like it; and nobody changes a checked value afterwards.
-    array = array + 0.0
+    array = np.add(array, 0.0, out=array)
     array.setflags(write=False)
     return array
 

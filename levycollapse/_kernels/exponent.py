@@ -101,7 +101,7 @@ def root_above_half(g, j, a, excess, excess_half, slope_half):
     `excess` = R(1) - 1 > 0, `excess_half` = R(1/2) - 1 < 0, `slope_half` = R'(1/2). Returns y, evaluations.
     """
     m = min(a, 1.0)
-    u_high = 0.5**m
+    u_high = math.exp(-m * LOG2)
     slope = -slope_half * 0.5 / (m * u_high)
     c = ((excess_half - excess) / (u_high * slope) - 1.0) / u_high
     b = (excess_half * (1.0 + c * u_high) - excess) / u_high
@@ -151,7 +151,7 @@ def root_above_half_small_index(g, j, a, excess, excess_half, slope_half):
 
     Two numbers are carried, v and t = 1 - a v = y**a: v alone is accurate while t is near 1, t alone near 0.
     """
-    t_half = 0.5**a
+    t_half = math.exp(-a * LOG2)
     v = -math.expm1(-a * LOG2) / a
     low = v
     high = 1.0 / a
@@ -228,8 +228,12 @@ def root(kappa, eta_G, eta_J, alpha, lam):
         return math.nan, math.nan, math.nan, BELOW_THRESHOLD, 0
     if excess <= EQUAL:
         return lam, 0.0, ROUNDING, AT_THRESHOLD, 0
-    q, slope, _ = quotient_at_half(alpha)
-    excess_half = 0.5 * g + j * q - 1.0
+    # R(x) >= (g + j) x, so that R(1/2) need not be looked at where this alone reaches 1.
+    slope = 0.0
+    excess_half = 0.0
+    if g + j < 2.0:
+        q, slope, _ = quotient_at_half(alpha)
+        excess_half = 0.5 * g + j * q - 1.0
     if excess_half >= 0.0:
         x, evaluations = root_below_half(g, j, alpha)
         y = 1.0 - x

@@ -6,10 +6,10 @@
 
 from __future__ import annotations
 
-from ._jit import elementwise, scalar
+from ._jit import elementwise, inlined
 
 
-@scalar
+@inlined
 def gamma(z):
     """Gamma(z) for 0 < z < 2."""
     t = z - 0.5 if z < 1.0 else z - 1.5

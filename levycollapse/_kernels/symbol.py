@@ -18,13 +18,18 @@ from __future__ import annotations
 
 import math
 
-from ._jit import elementwise, scalar
+import numpy as np
+
+from ._jit import elementwise, inlined, scalar
+from .elementary import exp_and_expm1
 from .gamma import gamma
 
 LOG2 = math.log(2.0)
 LOG_HALF = math.log(0.5)
 LOG_THREE_HALVES = math.log(1.5)
 SERIES_BELOW = 0.25
+#: 1/((2n+1)(2n+2)), the part of the series' ratios that does not depend on the index: a division saved per term.
+RECIPROCALS = np.array([1.0 / ((2 * n + 1) * (2 * n + 2)) for n in range(64)])
 #: k/lam from which |lam + ik| = k to rounding.
 FAR_ON_IMAGINARY_AXIS = 1e8
 #: Below this |a|, expm1(a t)/a equals t to rounding for every |t| < 1e5; it also avoids subnormal a.
@@ -45,7 +50,7 @@ def reduced_over_square(x, a):
     return total
 
 
-@scalar
+@inlined
 def log_of_gap(x, y):
     """log(1 - x), from whichever of x and y = 1 - x carries the information."""
     return math.log(y) if x > 0.5 else math.log1p(-x)
@@ -77,7 +82,7 @@ def reduced(x, y, a):
     return (math.expm1(a * ell) + math.expm1(a * b)) / (a * (a - 1.0))
 
 
-@scalar
+@inlined
 def quotient(x, y, a):
     """Q = h/x and its first two x-derivatives, 0 < x <= 1; what the root finder iterates on.
 
@@ -89,7 +94,7 @@ def quotient(x, y, a):
         q, slope, curvature = 1.0, 1.0, 0.0
         n = 1
         while term * n * n > 1e-18:
-            term *= square * (2 * n - a) * (2 * n + 1 - a) / ((2 * n + 1) * (2 * n + 2))
+            term *= square * (2 * n - a) * (2 * n + 1 - a) * RECIPROCALS[n]
             n += 1
             q += term
             slope += (2 * n - 1) * term
@@ -101,16 +106,17 @@ def quotient(x, y, a):
     return quotient_from_logarithms(x, y, a, b, log_of_gap(x, y))
 
 
-@scalar
+@inlined
 def quotient_at_half(a):
     """The quotient and its derivatives at x = 1/2, whose logarithms are constants."""
     return quotient_from_logarithms(0.5, 0.5, a, LOG_THREE_HALVES, LOG_HALF)
 
 
-@scalar
+@inlined
 def quotient_from_logarithms(x, y, a, b, ell):
     """The quotient for x >= 1/4, given b = log(1 + x) and ell = log(1 - x)."""
     p = 1.0 + x
+    over_x = 1.0 / x
     if a >= 0.5:
         e = a - 1.0
         if e == 0.0:
@@ -118,34 +124,27 @@ def quotient_from_logarithms(x, y, a, b, ell):
             first = b - ell
             second = 1.0 / p + 1.0 / y
         else:
-            gap_power, gap_term = power_and_expm1(e * ell)
-            far_term = math.expm1(e * b)
-            h = (y * gap_term + p * far_term) / (e * a)
-            first = (far_term - gap_term) / e
-            second = (1.0 + far_term) / p + gap_power / y
+            gap_power, gap_term = exp_and_expm1(e * ell)
+            far_power, far_term = exp_and_expm1(e * b)
+            over_e = 1.0 / e
+            h = (y * gap_term + p * far_term) * over_e / a
+            first = (far_term - gap_term) * over_e
+            second = far_power / p + gap_power / y
     elif abs(a) < TINY_INDEX:
         h = -(ell + b)
         first = 1.0 / y - 1.0 / p
         second = 1.0 / (p * p) + 1.0 / (y * y)
     else:
-        gap_power, gap_term = power_and_expm1(a * ell)
-        far_term = math.expm1(a * b)
-        h = (gap_term + far_term) / (a * (a - 1.0))
-        first = ((1.0 + far_term) / p - gap_power / y) / (a - 1.0)
-        second = (1.0 + far_term) / (p * p) + gap_power / (y * y)
-    q = h / x
-    slope = (first - q) / x
-    return q, slope, (second - 2.0 * slope) / x
-
-
-@scalar
-def power_and_expm1(t):
-    """exp(t) and expm1(t) for one call of either."""
-    if t > -0.7:
-        m = math.expm1(t)
-        return 1.0 + m, m
-    power = math.exp(t)
-    return power, power - 1.0
+        gap_power, gap_term = exp_and_expm1(a * ell)
+        far_power, far_term = exp_and_expm1(a * b)
+        over_e = 1.0 / (a - 1.0)
+        over_y, over_p = 1.0 / y, 1.0 / p
+        h = (gap_term + far_term) * over_e / a
+        first = (far_power * over_p - gap_power * over_y) * over_e
+        second = far_power * over_p * over_p + gap_power * over_y * over_y
+    q = h * over_x
+    slope = (first - q) * over_x
+    return q, slope, (second - 2.0 * slope) * over_x
 
 
 @scalar
@@ -245,7 +244,7 @@ def psi_imaginary(k, eta_J, alpha, lam):
     if e == 0.0:
         return front * lam * (log_modulus - x * theta)
     half = math.sin(0.5 * e * theta)
-    power, growth = power_and_expm1(e * log_modulus)
+    power, growth = math.exp(e * log_modulus), math.expm1(e * log_modulus)
     bracket = growth - power * (2.0 * half * half + x * math.sin(e * theta))
     return front * lam**alpha * bracket / (alpha * e)
 
