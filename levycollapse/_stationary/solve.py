@@ -150,17 +150,25 @@ def _attempt(
     margin = 4.0 * found.base.step
     nodes, weights = found.curve.rule(found.curve.left, found.base.right - margin)
     left, constants, left_error = _far(problem, sides[0], found.curve.pdf, nodes, weights)
-    found.curve.settle(float(left.cdf(np.array([found.curve.left]))[0]))
     if problem.symmetric:
         right, right_error = left, left_error
     else:
         nodes, weights = found.curve.rule(found.base.left + margin, found.curve.right)
         right, _, right_error = _far(mirror, sides[1], lambda z: found.curve.pdf(-z), -nodes[::-1], weights[::-1])
+    masses = _mass_beyond(left, found.curve.left), _mass_beyond(right, -found.curve.right)
+    joints = [found.mismatch, left_error, right_error, found.curve.joint_error()]
+    for side, mass, error in zip(sides, masses, found.curve.end_errors(masses), strict=True):
+        # The leading law is right to a few percent: it meets the density, and the mass follows from it.
+        if side.decay is not None and mass is not None:
+            joints.append(error)
+    found.curve.settle(*masses)
+    # numpy's max, which keeps a nan wherever it stands.
     errors = {
-        "edges": max(s.edge for s in found.solutions),
-        "spectrum": max(s.noise for s in found.solutions),
+        "edges": float(np.max([s.edge for s in found.solutions])),
+        "spectrum": float(np.max([s.noise for s in found.solutions])),
         "identity": identity_error(problem, found),
-        "joints": max(found.mismatch, left_error, right_error),
+        "mass": found.curve.mass_error(),
+        "joints": float(np.max(joints)),
     }
     law = StationaryDensity(
         found.curve,
@@ -171,11 +179,15 @@ def _attempt(
         moment_range=(-mirror.tail_rate, problem.tail_rate),
         closed=(summable(mirror), summable(problem)),
         status=DensityStatus.CONVERGED,
-        error=max(error for name, error in errors.items() if name != "joints"),
+        error=float(np.max([error for name, error in errors.items() if name != "joints"])),
         tail_error=errors["joints"],
         step=found.base.step,
     )
     return law, errors
+
+
+def _mass_beyond(tail: Beyond, end: float) -> float | None:
+    return None if isinstance(tail, Nothing) else float(tail.cdf(np.array([end]))[0])
 
 
 def identity_error(problem: Problem, found: Assembled) -> float:
@@ -187,7 +199,7 @@ def identity_error(problem: Problem, found: Assembled) -> float:
     for rate, sign in ((problem.tail_rate, 1.0), (problem.mirrored().tail_rate, -1.0)):
         s = sign * CHECKED_AT * min(rate, 5.0 / problem.width)
         summand = (problem.generator_at(s) - s * force) * np.exp(-s * zeta) * base.values
-        worst = max(worst, abs(float(summand.sum())) / float(np.abs(summand).sum()))
+        worst = float(np.maximum(worst, abs(float(summand.sum())) / float(np.abs(summand).sum())))
     return worst
 
 
