@@ -78,3 +78,68 @@ def test_distribution_function_rises(name):
     assert (np.diff(law.cdf(zeta[low])) > 0).all()
 
 
+def tanh_with_a_bump(zeta):
+    return -np.tanh(zeta) + 3.0 * np.exp(-100.0 * (zeta + 12.0) ** 2)
+
+
+def from_callable(function, *arguments):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return lc.CollapseModel(lc.Drift.from_callable(function), *arguments)
+
+
+FAR = {
+    "narrow": (lambda: model_of(kappa=0.18, eta_G=0.025, eta_J=0.0036, alpha=1.999, lam=20.0, width=0.1), 5000.0),
+    "bump": (lambda: from_callable(tanh_with_a_bump, 0.1, lc.TemperedStable(1.5, 3.0, 0.6)), 60.0),
+    "sinh": (lambda: from_callable(lambda z: -np.sinh(z), 0.1, lc.TemperedStable(1.5, 3.0, 0.6)), 60.0),
+    "cubic": (lambda: from_callable(lambda z: -(z**3), 0.1, lc.TemperedStable(1.5, 3.0, 0.6)), 60.0),
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_density_is_a_density_far_out(name):
+    """It was nan, or negative, with the status CONVERGED."""
+    make, reach = FAR[name]
+    law = lc.stationary_density(make())
+    zeta = np.linspace(-reach, reach, 20_001)
+    density, distribution = law.pdf(zeta), law.cdf(zeta)
+    assert np.isfinite(density).all() and density.min() >= 0
+    assert np.isfinite(distribution).all() and np.diff(distribution).min() >= -1e-15
+    assert np.isfinite(law.envelope([1.0, 1e3])).all()
+
+
+def test_quantiles_of_a_power_tail_go_on():
+    law = lc.stationary_density(model_of(kappa=1.0, eta_G=0.1, eta_J=0.62, alpha=1.5, lam=0.0))
+    q = np.array([1e-8, 1e-10, 1e-13, 1e-100])
+    zeta = law.ppf(q)
+    assert (np.diff(zeta) < 0).all()
+    np.testing.assert_allclose(law.cdf(zeta), q, rtol=1e-12)
+    assert law.ppf(5e-324) == -np.inf
+
+
+def test_smallest_quantile_and_largest_argument_without_warnings():
+    law = lc.stationary_density(model_of(kappa=1.0, eta_G=0.1, eta_J=0.62, alpha=1.5, lam=3.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert law.ppf(5e-324) == pytest.approx(-553.0, abs=1.0)
+        assert law.pdf(1e308) == law.pdf(-1e308) == 0.0
+
+
+@pytest.mark.parametrize("method", ["fourier", "chain"])
+def test_too_many_points_are_refused(method):
+    model = model_of(kappa=1.0, eta_G=0.1, eta_J=0.62, alpha=1.5, lam=3.0)
+    with pytest.raises(lc.ParameterError, match="n=1000000000 is more than"):
+        lc.stationary_density(model, method=method, n=10**9)
+
+
+def test_advice_about_kinks_only_where_they_can_be_the_cause():
+    with pytest.raises(lc.ConvergenceError) as caught:
+        lc.stationary_density(model_of(kappa=1.0, eta_G=0.1, eta_J=0.62, alpha=1.5, lam=3.0), rtol=1e-30)
+    assert "kinks" not in str(caught.value)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.3, 1.5])
+def test_error_of_the_relaxation_rate_is_honest(alpha):
+    found = lc.relaxation_time(lc.CollapseModel(lc.LinearDrift(0.7), 0.1, lc.TemperedStable(alpha, 1.5, 0.3)))
+    assert abs(found.rate / 0.7 - 1.0) <= found.error < 0.01
