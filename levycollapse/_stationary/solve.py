@@ -15,7 +15,17 @@ from ..errors import ConvergenceError, ParameterError
 from .box import MOST_POINTS, Landscape, landscape
 from .curve import SpectralCurve
 from .density import DensityStatus, StationaryDensity, with_prefactor
-from .far_tail import Beyond, Constants, Nothing, leading_rate, log_power, mixture, power_mixture, rest_of_numerator, summable
+from .far_tail import (
+    Beyond,
+    Constants,
+    Nothing,
+    leading_rate,
+    log_power,
+    mixture,
+    power_mixture,
+    rest_of_numerator,
+    summable,
+)
 from .ladder import BUDGETS, Assembled, Side, assemble, left_side
 from .problem import Function, Problem, problem_of
 
@@ -138,9 +148,12 @@ def fourier_density(
     failed = [name for name, found in errors.items() if not found <= limits[name]]
     if failed:
         worst = max(failed, key=lambda name: np.inf if np.isnan(errors[name]) else errors[name] / limits[name])
-        advice = "; for a drift with kinks use method='chain'" if errors["spectrum"] > UNRESOLVED else ""
+        # A box that cuts the density off makes a spectrum like that of a kink.
+        rough = errors["spectrum"] > UNRESOLVED and errors["edges"] <= limits["edges"]
+        advice = "; for a drift with kinks use method='chain'" if rough else ""
         raise ConvergenceError(
-            f"the stationary density was found to {errors[worst]:.1e} only ({worst}), not to {limits[worst]:g}{advice}"
+            f"the stationary density was found to {errors[worst]:.1e} only ({', '.join(failed)}), not to "
+            f"{limits[worst]:g}{advice}"
         )
     return law
 

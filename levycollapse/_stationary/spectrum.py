@@ -90,7 +90,11 @@ def relaxation_time(model: Any) -> Relaxation:
     >>> round(lc.relaxation_time(model).time, 2)
     2.5
     """
-    problem = problem_of(model)
+    return relaxation_of(problem_of(model))
+
+
+def relaxation_of(problem: Problem) -> Relaxation:
+    """The same, of a model that has been checked."""
     left, right = edge(problem), edge(problem.mirrored())
     if left == 0.0 or right == 0.0:
         return Relaxation(np.inf, 0.0, left, right, np.empty(0), 0.0)

@@ -143,3 +143,23 @@ def test_advice_about_kinks_only_where_they_can_be_the_cause():
 def test_error_of_the_relaxation_rate_is_honest(alpha):
     found = lc.relaxation_time(lc.CollapseModel(lc.LinearDrift(0.7), 0.1, lc.TemperedStable(alpha, 1.5, 0.3)))
     assert abs(found.rate / 0.7 - 1.0) <= found.error < 0.01
+
+
+@pytest.mark.parametrize("drift", [lc.SaturatingDrift(0.5), lc.LinearDrift(0.7)])
+def test_late_times_are_the_stationary_law(drift):
+    """t = 1000 took longer than anybody waited."""
+    model = lc.CollapseModel(drift, 0.1, lc.TemperedStable(1.3, 1.5, 0.1))
+    law = lc.stationary_density(model)
+    for times in ([1000.0], [1.0, 2.0, 1e300]):
+        path = lc.evolve_density(model, 0.0, times)
+        assert path.density.shape == (len(times), len(path.zeta))
+        np.testing.assert_allclose(path.density[-1], law.pdf(path.zeta), atol=1e-8)
+        assert path.expectation(np.ones_like) == pytest.approx(1.0, abs=1e-8)
+        assert path.error <= 1e-8
+
+
+def test_late_law_continues_the_evolved_one():
+    """Just before the horizon the steps still run, and must agree with the law that is given after it."""
+    model = model_of(kappa=2.0, eta_G=1.0, eta_J=0.3, alpha=1.5, lam=2.0)
+    path = lc.evolve_density(model, 0.5, [30.0, 1e4])
+    np.testing.assert_allclose(path.density[0], path.density[1], atol=1e-7)
