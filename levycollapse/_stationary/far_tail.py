@@ -347,6 +347,7 @@ def _smooth_numerator(constants: Constants, lam: float, reach: float, y: FloatAr
     values = np.log(values) if logarithmic else values * np.exp(-at * end)
     series = 2.0 / count * np.cos(np.multiply.outer(np.arange(count), angle)) @ values
     series[0] *= 0.5
-    smooth = np.polynomial.chebyshev.chebval(2.0 * y / reach - 1.0, series)
-    result: FloatArray = np.exp(smooth) if logarithmic else smooth * np.exp(y * end)
-    return result
+    smooth: FloatArray = np.asarray(np.polynomial.chebyshev.chebval(2.0 * y / reach - 1.0, series))
+    if logarithmic:
+        return np.asarray(np.exp(smooth))
+    return np.asarray(smooth * np.exp(y * end))

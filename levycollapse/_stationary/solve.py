@@ -148,8 +148,8 @@ def fourier_density(
     failed = [name for name, found in errors.items() if not found <= limits[name]]
     if failed:
         worst = max(failed, key=lambda name: np.inf if np.isnan(errors[name]) else errors[name] / limits[name])
-        # A box that cuts the density off makes a spectrum like that of a kink.
-        rough = errors["spectrum"] > UNRESOLVED and errors["edges"] <= limits["edges"]
+        # A given box that cuts the density off, or few points, make a spectrum like that of a kink.
+        rough = errors["spectrum"] > UNRESOLVED and box is None and n is None
         advice = "; for a drift with kinks use method='chain'" if rough else ""
         raise ConvergenceError(
             f"the stationary density was found to {errors[worst]:.1e} only ({', '.join(failed)}), not to "
