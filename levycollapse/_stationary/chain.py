@@ -22,6 +22,8 @@ from .problem import Problem
 
 #: Nodes, if not asked for: their elimination takes about a third of a second.
 DEFAULT_NODES = 801
+#: Most nodes: the matrix takes half a gigabyte and its elimination minutes.
+MOST_NODES = 8001
 #: The chain reaches down to exp(-60) where tails are exponential.
 CHAIN_NATS = 60.0
 #: Distance, in units of the local spacing, within which (or within a width of the drift) the interpolation's

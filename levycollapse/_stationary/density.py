@@ -295,12 +295,14 @@ class StationaryDensity:
         result = np.empty(zeta.shape)
         left, right = zeta < self._curve.left, zeta > self._curve.right
         middle = ~(left | right)
-        if middle.any():
-            result[middle] = inside(zeta[middle])
-        if left.any():
-            result[left] = on_left(self._far_left, zeta[left])
-        if right.any():
-            result[right] = on_right(self._far_right, -zeta[right])
+        # Far out an exponent overflows on its way to a density of 0.
+        with np.errstate(over="ignore", under="ignore"):
+            if middle.any():
+                result[middle] = inside(zeta[middle])
+            if left.any():
+                result[left] = on_left(self._far_left, zeta[left])
+            if right.any():
+                result[right] = on_right(self._far_right, -zeta[right])
         return result
 
     def _moment(self, s: float) -> float:
@@ -326,9 +328,10 @@ class StationaryDensity:
         goal = level[inside]
         if not goal.size:
             return result
-        grid = self._quantile_grid()
-        log_cdf = np.log(np.maximum(self._cdf(grid), 1e-320))
-        log_sf = np.log(np.maximum(self._sf(grid), 1e-320))
+        grid = self._quantile_grid(float(goal.min()), float(1.0 - goal.max()))
+        with np.errstate(divide="ignore"):
+            log_cdf = np.log(np.maximum(self._cdf(grid), 0.0))
+            log_sf = np.log(np.maximum(self._sf(grid), 0.0))
         left_half = goal <= 0.5
         point = np.empty(goal.shape)
         for half, logs, target, sign in (
@@ -340,39 +343,52 @@ class StationaryDensity:
             values = target[half]
             order = slice(None) if sign > 0 else slice(None, None, -1)
             curve = np.maximum.accumulate(logs[order])
-            where = np.clip(np.searchsorted(curve, values), 1, len(grid) - 1)
+            found = np.searchsorted(curve, values)
+            where = np.clip(found, 1, len(grid) - 1)
             ends = grid[order]
             low = np.minimum(ends[where - 1], ends[where])
             high = np.maximum(ends[where - 1], ends[where])
-            x = np.clip(np.interp(values, curve, ends), low, high)
+            with np.errstate(invalid="ignore"):
+                x = np.interp(values, curve, ends)
+            x = np.where((x >= low) & (x <= high), x, 0.5 * low + 0.5 * high)
             mass = self._cdf if sign > 0 else self._sf
             active = np.arange(len(x))
             for _ in range(60):
                 here = x[active]
                 m = mass(here)
-                off = np.log(m) - values[active]
+                with np.errstate(divide="ignore"):
+                    off = np.log(m) - values[active]
                 above = sign * off > 0
                 high[active[above]] = here[above]
                 low[active[~above]] = here[~above]
                 with np.errstate(divide="ignore", invalid="ignore"):
                     new = here - off * m / (sign * self._pdf(here))
                 bad = ~((new >= low[active]) & (new <= high[active]))
-                new[bad] = 0.5 * (low[active[bad]] + high[active[bad]])
+                new[bad] = 0.5 * low[active[bad]] + 0.5 * high[active[bad]]
                 x[active] = new
                 moving = np.abs(new - here) > 4e-16 * np.maximum(np.abs(new), self._step)
                 moving &= np.abs(off) > 4e-16
                 active = active[moving]
                 if not active.size:
                     break
-            point[half] = x
+            # A quantile that is not a floating-point number.
+            point[half] = np.where(found == 0, -sign * np.inf, x)
         result[inside] = point
         return result
 
-    def _quantile_grid(self) -> FloatArray:
+    def _quantile_grid(self, lowest: float, highest: float) -> FloatArray:
+        """Points between which every quantile is that leaves these masses outside, as far as numbers go."""
         left, right = self._curve.left, self._curve.right
         inner = np.linspace(left, right, min(int((right - left) / self._step) + 2, 20_000))
         reach = (right - left) * np.geomspace(0.02, 1e6, 200)
-        grid: FloatArray = np.concatenate([left - reach[::-1], inner, right + reach])
+        farther = np.geomspace(1.2 * reach[-1], 1e307, 1500)
+        before = left - reach[::-1]
+        after = right + reach
+        if self._cdf(before[:1])[0] > lowest:
+            before = np.concatenate([left - farther[::-1], before])
+        if self._sf(after[-1:])[0] > highest:
+            after = np.concatenate([after, right + farther])
+        grid: FloatArray = np.concatenate([before, inner, after])
         return grid
 
     def __repr__(self) -> str:

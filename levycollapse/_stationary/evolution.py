@@ -14,6 +14,8 @@ from .box import ROUNDING_NATS, landscape, odd_fast, points, spectral_limit
 from .density import StationaryDensity
 from .fourier import wave_numbers
 from .problem import ComplexArray, Problem, problem_of
+from .solve import stationary_density
+from .spectrum import edge, relaxation_of
 
 #: Halvings of the step before the accuracy is given up.
 HALVINGS = 9
@@ -21,6 +23,8 @@ HALVINGS = 9
 CUTOFF = 12
 #: Widths of the drift by which the box is longer than the density.
 PADDING = 8.0
+#: Nats, beyond those of the tolerance, that differences from the stationary law must have decayed by.
+HORIZON_NATS = 20.0
 #: Points on the circle on which the coefficients of Kassam and Trefethen are averaged.
 CIRCLE = 32
 
@@ -110,7 +114,8 @@ def evolve_density(model: CollapseModel, initial: Any, times: Any, *, rtol: floa
         A point, samples, or a density (a function of an array; it need not be normalised). Points and samples are
         started as they are: the noise must have smoothed them by the first time asked for.
     times : float or array_like
-        Times >= 0, ascending. 0 needs a smooth initial density.
+        Times >= 0, ascending. 0 needs a smooth initial density. Where nothing is left of the start (dozens of
+        relaxation times) the answer is the stationary law, at no cost.
     rtol : float, optional
         Error relative to the largest density that must be reached at each time.
 
@@ -158,11 +163,19 @@ def evolve_density(model: CollapseModel, initial: Any, times: Any, *, rtol: floa
     left += min(reach[0], 0.0) - PADDING * problem.width
     length = right + max(reach[1], 0.0) + PADDING * problem.width - left
     n = points(length, spectral_limit(problem))
+    late = when > _horizon(problem, reach, tolerance, float(when[-1]))
+    limit = None
+    if late.any():
+        limit = stationary_density(model, rtol=tolerance)
+        if late.all():
+            grid = left + length / n * np.arange(n, dtype=float) + problem.origin
+            return DensityEvolution(when, grid, np.tile(limit.pdf(grid), (len(when), 1)), max(limit.error, 1e-16))
+    early = when[~late]
     worst = np.inf
     previous: ComplexArray | None = None
     for _ in range(6):
         step = length / n
-        change, tail, spectra = _evolve(problem, start, when, left, step, n, tolerance, sharp)
+        change, tail, spectra = _evolve(problem, start, early, left, step, n, tolerance, sharp)
         resolution = tail
         if sharp:
             # The start is not resolved, but what is left of it must not depend on the grid.
@@ -170,7 +183,11 @@ def evolve_density(model: CollapseModel, initial: Any, times: Any, *, rtol: floa
         worst = max(change, resolution)
         if worst <= tolerance:
             grid = left + step * np.arange(n, dtype=float)
-            return DensityEvolution(when, grid + problem.origin, np.fft.irfft(spectra, n=n, axis=-1), worst)
+            density = np.fft.irfft(spectra, n=n, axis=-1)
+            if limit is not None:
+                density = np.concatenate([density, np.tile(limit.pdf(grid + problem.origin), (int(late.sum()), 1))])
+                worst = max(worst, limit.error)
+            return DensityEvolution(when, grid + problem.origin, density, worst)
         if resolution <= tolerance or change > tolerance:
             break
         previous = spectra / n
@@ -179,6 +196,24 @@ def evolve_density(model: CollapseModel, initial: Any, times: Any, *, rtol: floa
         f"the density was evolved to {worst:.1e} only, not to rtol={tolerance:g}: an initial point or samples need a "
         "later first time, a rough initial density a looser rtol"
     )
+
+
+def _horizon(problem: Problem, reach: tuple[float, float], rtol: float, last: float) -> float:
+    """Time after which nothing of the start is left: what lies outside has come back and has relaxed.
+
+    inf without a look at the levels, which take a second, where `last` is surely before it.
+    """
+    nats = HORIZON_NATS - float(np.log(min(rtol, 1.0)))
+    if last * min(edge(problem), edge(problem.mirrored()), 10.0 * problem.slope) < nats:
+        return np.inf
+    found = relaxation_of(problem)
+    if not found.rate > 0:
+        return np.inf
+    far = max(abs(reach[0]), abs(reach[1]))
+    back = far / min(problem.kappa, problem.other_kappa, problem.slope * problem.width)
+    # The estimate's error makes the rate smaller, and the start can be that much larger than the law.
+    rate = found.rate * max(1.0 - 2.0 * min(found.error, 0.25), 0.5)
+    return float(back + nats / rate)
 
 
 def _initial(

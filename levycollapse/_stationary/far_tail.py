@@ -133,22 +133,28 @@ class Constants:
         self._nodes = nodes[used]
         self._weighted = weighted[used]
 
-    def numerator(self, s: FloatArray) -> FloatArray:
-        """N(s), s > 0."""
-        shape = np.shape(s)
+    def numerator(self, s: FloatArray, end: float = 0.0) -> FloatArray:
+        """N(s) exp(s end), s > 0; with the end of the nodes for `end` no factor overflows."""
         flat = np.ravel(np.asarray(s, dtype=float))
-        exponent = np.multiply.outer(-flat, self._nodes)
-        # Where exp(-s zeta) would overflow the density is as small: exchange a factor.
-        shift = max(float(exponent.max()) - 600.0, 0.0)
-        value: FloatArray = flat * (np.exp(exponent - shift) @ (self._weighted * np.exp(shift)))
-        return value.reshape(shape)
+        exponent = np.multiply.outer(-flat, self._nodes - end)
+        if exponent.max() > 600.0:
+            # Where exp(-s zeta) would overflow the density is as small.
+            kept = self._weighted != 0
+            exponent = exponent[:, kept] + np.log(np.abs(self._weighted[kept]))
+            top = exponent.max(axis=1, keepdims=True)
+            with np.errstate(over="ignore"):
+                value = flat * np.exp(top[:, 0]) * (np.exp(exponent - top) @ np.sign(self._weighted[kept]))
+        else:
+            value = flat * (np.exp(exponent) @ self._weighted)
+        return np.asarray(value.reshape(np.shape(s)))
 
-    def at_rate(self) -> float:
-        """N at the rate of the tail itself."""
-        return float(self.numerator(np.array(self.problem.tail_rate))) + self.rest
+    def at_rate(self, end: float = 0.0) -> float:
+        """N at the rate of the tail itself, times exp(rate end)."""
+        rate = self.problem.tail_rate
+        return float(self.numerator(np.array(rate), end)) + self.rest * float(np.exp(rate * end))
 
-    def pole(self) -> float:
-        """C = N(beta)/Phi'(beta); 0 where Phi has no simple zero."""
+    def pole(self, end: float = 0.0) -> float:
+        """C exp(beta end), C = N(beta)/Phi'(beta); 0 where Phi has no simple zero."""
         problem = self.problem
         status = problem.exponent_status
         if status is ExponentStatus.ROOT or status is ExponentStatus.GAUSSIAN:
@@ -157,7 +163,7 @@ class Constants:
             slope = regular_slope(problem)
         else:
             return 0.0
-        return self.at_rate() / slope
+        return self.at_rate(end) / slope
 
     def prefactor(self) -> float:
         """The constant of `TailLaw` in the phases that have one."""
@@ -216,10 +222,10 @@ def mixture(problem: Problem, constants: Constants, end: float, decay: float) ->
     base = problem.lam if problem.eta_J > 0 else problem.root
     offsets: list[FloatArray] = []
     weights: list[FloatArray] = []
-    pole = constants.pole()
+    pole = constants.pole(end)
     if pole > 0:
         offsets.append(np.array([-problem.gap if problem.eta_J > 0 else 0.0]))
-        weights.append(np.array([pole * np.exp(problem.root * end)]))
+        weights.append(np.array([pole]))
     if problem.eta_J > 0:
         reach = CUT_SHARE * (problem.tail_rate + decay - problem.lam)
         # Beyond 40 e-folds at `end` nothing is left of the cut.
@@ -235,8 +241,11 @@ def mixture(problem: Problem, constants: Constants, end: float, decay: float) ->
                     spectral = y * np.imag(-1.0 / (offset + y * cut_slope(problem, log_y)))
             spectral = np.where(np.isfinite(spectral), spectral, 0.0)
             offsets.append(y)
-            smooth = _smooth_numerator(constants, problem.lam, reach, y) * np.exp((problem.lam + y) * end)
+            smooth = _smooth_numerator(constants, problem.lam, reach, y, end)
             weights.append(smooth * spectral * dy_y / np.pi)
+    if not offsets:
+        # Nothing that a far tail could be: its joint with the curve will say so.
+        return FarTail(end, base, np.zeros(1), np.zeros(1))
     return FarTail(end, base, np.concatenate(offsets), np.concatenate(weights))
 
 
@@ -255,20 +264,38 @@ def rest_of_numerator(problem: Problem, end: float, density: float) -> float:
     x = -np.exp(z)
     law = (x / end) ** -log_power(problem, end)
     per_node = weights * -x * law * problem.deficit(x)
-    return float(problem.tail_rate * density * np.exp(-problem.tail_rate * end) * per_node.sum())
+    with np.errstate(over="ignore"):
+        return float(problem.tail_rate * np.exp(np.log(density) - problem.tail_rate * end) * per_node.sum())
 
 
 def log_power(problem: Problem, end: float) -> float:
     """Power q of the leading law exp(rate zeta) abs(zeta)^-q; under a drift that confines F rho is like the jumps."""
     status = problem.exponent_status
     if status is ExponentStatus.CONFINED:
-        near, far = problem.force(np.array([end, 2.0 * end]))
-        return 1.0 + problem.alpha + float(np.log2(far / near))
+        growth, exponential = _growth(problem, end)
+        return 1.0 + problem.alpha + (0.0 if exponential else growth)
     if status is ExponentStatus.BELOW_THRESHOLD:
         return 1.0 + problem.alpha
     if status is ExponentStatus.AT_THRESHOLD:
         return max(1.0 - problem.alpha, 0.0)
     return 0.0
+
+
+def leading_rate(problem: Problem, end: float) -> float:
+    """Its rate: that of the tail, and that of a drift that grows exponentially."""
+    if problem.exponent_status is ExponentStatus.CONFINED:
+        growth, exponential = _growth(problem, end)
+        return problem.tail_rate + (growth * np.log(2.0) / abs(end) if exponential else 0.0)
+    return problem.tail_rate
+
+
+def _growth(problem: Problem, end: float) -> tuple[float, bool]:
+    """Binary logarithm of how much a drift that confines grows from `end` to twice that, and if exponentially."""
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        before, after = np.diff(np.log2(problem.force(np.array([0.5, 1.0, 2.0]) * end)))
+    if not np.isfinite(after):
+        return 2.0 * float(before), True
+    return float(after), bool(after > 1.5 * before and after > 4.0)
 
 
 def summable(problem: Problem) -> bool:
@@ -309,12 +336,18 @@ def _resonance(problem: Problem, offset: float, reach: float) -> tuple[float, ..
     return tuple(edges[edges < np.log(reach)].tolist())
 
 
-def _smooth_numerator(constants: Constants, lam: float, reach: float, y: FloatArray) -> FloatArray:
-    """N(lam + y), analytic up to 1/CUT_SHARE of the reach: 61 Chebyshev points leave 1e-15."""
+def _smooth_numerator(constants: Constants, lam: float, reach: float, y: FloatArray, end: float) -> FloatArray:
+    """N(lam + y) exp((lam + y) end), analytic up to 1/CUT_SHARE of the reach: 61 Chebyshev points leave 1e-15."""
     count = 61
     angle = np.pi * (np.arange(count) + 0.5) / count
-    values = np.log(constants.numerator(lam + 0.5 * reach * (1.0 + np.cos(angle))))
+    at = 0.5 * reach * (1.0 + np.cos(angle))
+    values = constants.numerator(lam + at, end)
+    # A drift that exceeds its plateau somewhere can make N change sign on the cut; a far end takes all of it away.
+    logarithmic = bool((values > 0).all())
+    values = np.log(values) if logarithmic else values * np.exp(-at * end)
     series = 2.0 / count * np.cos(np.multiply.outer(np.arange(count), angle)) @ values
     series[0] *= 0.5
-    result: FloatArray = np.exp(np.polynomial.chebyshev.chebval(2.0 * y / reach - 1.0, series))
-    return result
+    smooth: FloatArray = np.asarray(np.polynomial.chebyshev.chebval(2.0 * y / reach - 1.0, series))
+    if logarithmic:
+        return np.asarray(np.exp(smooth))
+    return np.asarray(smooth * np.exp(y * end))

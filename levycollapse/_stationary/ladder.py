@@ -163,7 +163,7 @@ def assemble(
         -sides[1].end,
         base.step,
     )
-    return Assembled(curve, base, [base, *below, *above], max(left_error, right_error))
+    return Assembled(curve, base, [base, *below, *above], float(np.max([left_error, right_error])))
 
 
 def _chain(scene: Landscape, start: Piece, solutions: list[TiltedSolution]) -> tuple[list[Piece], list[float], float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,15 +12,30 @@ from .._checks import FINITE, POSITIVE, FloatArray, checked, choice
 from .._model.collapse_model import CollapseModel
 from .._theory.tail import TailForm, TailLaw
 from ..errors import ConvergenceError, ParameterError
-from .box import Landscape, landscape
+from .box import MOST_POINTS, Landscape, landscape
+from .curve import SpectralCurve
 from .density import DensityStatus, StationaryDensity, with_prefactor
-from .far_tail import Beyond, Constants, Nothing, log_power, mixture, power_mixture, rest_of_numerator, summable
+from .far_tail import (
+    Beyond,
+    Constants,
+    Nothing,
+    leading_rate,
+    log_power,
+    mixture,
+    power_mixture,
+    rest_of_numerator,
+    summable,
+)
 from .ladder import BUDGETS, Assembled, Side, assemble, left_side
 from .problem import Function, Problem, problem_of
 
 #: Relative error that the far tails must reach if rtol asks for less: where single jumps are rare they lie ten digits
 #: below everything else, and the solver's part of them has six to eight.
 TAIL_RTOL = 1e-6
+#: Share of the spectrum at its end that a smooth drift does not leave.
+UNRESOLVED = 1e-11
+#: Share of its maximum above which a tilted unknown is trusted.
+CLEAN_SHARE = 1e-8
 #: Fraction of the exponents at which the identity of THEORY 5 is checked.
 CHECKED_AT = 0.2
 
@@ -102,9 +118,13 @@ def stationary_density(
         what = "walls" if barrier is not None else "lam=0"
         raise ParameterError(f"method='fourier' does not take {what}; use method='chain'")
     if method == "chain" or barrier is not None or untempered:
-        from .chain import chain_density
+        from .chain import MOST_NODES, chain_density
 
+        if n is not None and n > MOST_NODES:
+            raise ParameterError(f"n={n!r} is more than the {MOST_NODES} nodes that the chain can take")
         return chain_density(model, problem, n=n, box=interval, walls=barrier)
+    if n is not None and n > MOST_POINTS:
+        raise ParameterError(f"n={n!r} is more than the {MOST_POINTS} points that the Fourier method can take")
     return fourier_density(model, problem, tolerance, interval, None if n is None else int(n))
 
 
@@ -124,13 +144,17 @@ def fourier_density(
         # Nothing but the joints depends on the budget, and they may agree by luck: leave a margin.
         if errors["joints"] <= 0.1 * tail_tolerance:
             break
-    for name, found in errors.items():
-        allowed = tail_tolerance if name == "joints" else rtol
-        if not found <= allowed:
-            raise ConvergenceError(
-                f"the stationary density was found to {found:.1e} only ({name}), not to {allowed:g}; for a drift "
-                "with kinks use method='chain'"
-            )
+    limits = {name: tail_tolerance if name == "joints" else rtol for name in errors}
+    failed = [name for name, found in errors.items() if not found <= limits[name]]
+    if failed:
+        worst = max(failed, key=lambda name: np.inf if np.isnan(errors[name]) else errors[name] / limits[name])
+        # A given box that cuts the density off, or few points, make a spectrum like that of a kink.
+        rough = errors["spectrum"] > UNRESOLVED and box is None and n is None
+        advice = "; for a drift with kinks use method='chain'" if rough else ""
+        raise ConvergenceError(
+            f"the stationary density was found to {errors[worst]:.1e} only ({', '.join(failed)}), not to "
+            f"{limits[worst]:g}{advice}"
+        )
     return law
 
 
@@ -147,20 +171,29 @@ def _attempt(
     mirrored_scene = Landscape(-scene.zeta[::-1], scene.potential[::-1])
     sides = left_side(problem, scene, budget), left_side(mirror, mirrored_scene, budget)
     found = assemble(problem, scene, sides, box, n)
+    sides = _clean_ends(found.curve, sides)
     margin = 4.0 * found.base.step
     nodes, weights = found.curve.rule(found.curve.left, found.base.right - margin)
     left, constants, left_error = _far(problem, sides[0], found.curve.pdf, nodes, weights)
-    found.curve.settle(float(left.cdf(np.array([found.curve.left]))[0]))
     if problem.symmetric:
         right, right_error = left, left_error
     else:
         nodes, weights = found.curve.rule(found.base.left + margin, found.curve.right)
         right, _, right_error = _far(mirror, sides[1], lambda z: found.curve.pdf(-z), -nodes[::-1], weights[::-1])
+    masses = _mass_beyond(left, found.curve.left), _mass_beyond(right, -found.curve.right)
+    joints = [found.mismatch, left_error, right_error, found.curve.joint_error()]
+    for side, mass, error in zip(sides, masses, found.curve.end_errors(masses), strict=True):
+        # The leading law is right to a few percent: it meets the density, and the mass follows from it.
+        if side.decay is not None and mass is not None:
+            joints.append(error)
+    found.curve.settle(*masses)
+    # numpy's max, which keeps a nan wherever it stands.
     errors = {
-        "edges": max(s.edge for s in found.solutions),
-        "spectrum": max(s.noise for s in found.solutions),
+        "edges": float(np.max([s.edge for s in found.solutions])),
+        "spectrum": float(np.max([s.noise for s in found.solutions])),
         "identity": identity_error(problem, found),
-        "joints": max(found.mismatch, left_error, right_error),
+        "mass": found.curve.mass_error(),
+        "joints": float(np.max(joints)),
     }
     law = StationaryDensity(
         found.curve,
@@ -171,11 +204,29 @@ def _attempt(
         moment_range=(-mirror.tail_rate, problem.tail_rate),
         closed=(summable(mirror), summable(problem)),
         status=DensityStatus.CONVERGED,
-        error=max(error for name, error in errors.items() if name != "joints"),
+        error=float(np.max([error for name, error in errors.items() if name != "joints"])),
         tail_error=errors["joints"],
         step=found.base.step,
     )
     return law, errors
+
+
+def _clean_ends(curve: SpectralCurve, sides: tuple[Side, Side]) -> tuple[Side, Side]:
+    """Where the leading law follows, let it take over before the curve is rounding."""
+    left, right = sides
+    if left.decay is None:
+        start = curve.pieces[0].clean(CLEAN_SHARE)[0]
+        curve.left = float(np.clip(start, curve.left, curve.middle))
+        left = replace(left, end=curve.left)
+    if right.decay is None:
+        stop = curve.pieces[-1].clean(CLEAN_SHARE)[1]
+        curve.right = float(np.clip(stop, curve.middle, curve.right))
+        right = replace(right, end=-curve.right)
+    return left, right
+
+
+def _mass_beyond(tail: Beyond, end: float) -> float | None:
+    return None if isinstance(tail, Nothing) else float(tail.cdf(np.array([end]))[0])
 
 
 def identity_error(problem: Problem, found: Assembled) -> float:
@@ -187,7 +238,7 @@ def identity_error(problem: Problem, found: Assembled) -> float:
     for rate, sign in ((problem.tail_rate, 1.0), (problem.mirrored().tail_rate, -1.0)):
         s = sign * CHECKED_AT * min(rate, 5.0 / problem.width)
         summand = (problem.generator_at(s) - s * force) * np.exp(-s * zeta) * base.values
-        worst = max(worst, abs(float(summand.sum())) / float(np.abs(summand).sum()))
+        worst = float(np.maximum(worst, abs(float(summand.sum())) / float(np.abs(summand).sum())))
     return worst
 
 
@@ -202,7 +253,8 @@ def _far(
         constants = None
         if np.isfinite(problem.kappa) and not side.floor:
             constants = Constants(problem, nodes, weights, rest_of_numerator(problem, side.end, here))
-        return power_mixture(side.end, problem.tail_rate, log_power(problem, side.end), here), constants, 0.0
+        rate = leading_rate(problem, side.end)
+        return power_mixture(side.end, rate, log_power(problem, side.end), here), constants, 0.0
     constants = Constants(problem, nodes, weights)
     tail = mixture(problem, constants, side.end, side.decay)
     # What the cut leaves out grows inward by exp(1/4) over this stretch.
