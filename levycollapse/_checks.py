@@ -89,9 +89,7 @@ def generator(rng: Any) -> np.random.Generator:
             return np.random.default_rng(rng)
     except (TypeError, ValueError):
         pass
-    raise ParameterError(
-        f"rng={_shown(rng)} must be None, an int >= 0, a SeedSequence, a BitGenerator or a Generator"
-    )
+    raise ParameterError(f"rng={_shown(rng)} must be None, an int >= 0, a SeedSequence, a BitGenerator or a Generator")
 
 
 def draw_size(size: Any) -> tuple[int, ...]:

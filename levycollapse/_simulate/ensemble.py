@@ -420,7 +420,9 @@ def _carried(result: xr.Dataset, chosen: IndexArray | None) -> tuple[IndexArray,
 
 def _observers(observe: Any) -> list[Observer]:
     if not (observe is None or isinstance(observe, (Observer, Iterable))):
-        raise ParameterError(f"observe={observe!r} must be an Observer, such as Histogram or Moments, or a list of them")
+        raise ParameterError(
+            f"observe={observe!r} must be an Observer, such as Histogram or Moments, or a list of them"
+        )
     watchers = [] if observe is None else [observe] if isinstance(observe, Observer) else list(observe)
     for watcher in watchers:
         if not isinstance(watcher, Observer):

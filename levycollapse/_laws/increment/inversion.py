@@ -199,7 +199,8 @@ class Inversion:
         if not best < math.inf:
             raise ConvergenceError(
                 f"the centre of the law cannot be found with {CAPACITY} contour nodes in double precision "
-                f"(alpha={self.alpha!r}, in units of {1.0 / self.per_unit:.6g}: Gaussian part {self.gauss:.6g}, jumps {self.jump:.6g})"
+                f"(alpha={self.alpha!r}, in units of {1.0 / self.per_unit:.6g}: Gaussian part {self.gauss:.6g}, "
+                f"jumps {self.jump:.6g})"
             )
         # P(X > 0) is 1/2 exactly.
         signs = (-1.0) ** np.arange(kernels.DEGREE + 1)

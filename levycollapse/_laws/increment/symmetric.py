@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._checks import FINITE, FloatArray, PROBABILITY, checked, extended, plain
+from ..._checks import FINITE, PROBABILITY, FloatArray, checked, extended, plain
 
 
 class Core(Protocol):
