@@ -25,6 +25,8 @@ POSITIVE = _Range("a finite number > 0", lambda v: v > 0)
 NON_NEGATIVE = _Range("a finite number >= 0", lambda v: v >= 0)
 STABILITY = _Range("a number strictly between 0 and 2", lambda v: (v > 0) & (v < 2))
 FINITE = _Range("a finite number", lambda v: np.ones(v.shape, dtype=bool))
+PROBABILITY = _Range("a number from 0 to 1", lambda v: (v >= 0) & (v <= 1))
+EXTENDED = "a number, which may be infinite but not nan"
 
 #: What each parameter of the model may be (THEORY 2); the names are the public ones.
 RANGES = {
@@ -70,6 +72,35 @@ def checked(name: str, value: Any, rule: _Range | None = None) -> FloatArray:
     array = np.add(array, 0.0, out=array)
     array.setflags(write=False)
     return array
+
+
+def extended(name: str, value: Any) -> FloatArray:
+    """Return `value` as a float64 array of numbers, among them infinite ones."""
+    array = as_float_array(name, value, EXTENDED)
+    bad = np.isnan(array)
+    if bad.any():
+        raise ParameterError(f"{_at(name, array, bad)} must be {EXTENDED}")
+    return array
+
+
+def generator(rng: Any) -> np.random.Generator:
+    """Generator from any conventional form of `rng` (SPEC 7)."""
+    refused = isinstance(rng, (bool, np.bool_, float, str, bytes))
+    try:
+        if not refused:
+            return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        pass
+    raise ParameterError(f"rng={_shown(rng)} must be None, an int >= 0, a SeedSequence, a BitGenerator or a Generator")
+
+
+def draw_size(size: Any) -> tuple[int, ...]:
+    """Shape of `size` draws; () for None, which asks for a single number."""
+    shape = () if size is None else tuple(size) if isinstance(size, (tuple, list)) else (size,)
+    for n in shape:
+        if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 0:
+            raise ParameterError(f"size={_shown(size)} must be an integer >= 0 or a tuple of such")
+    return tuple(int(n) for n in shape)
 
 
 def model_arrays(**values: Any) -> list[FloatArray]:

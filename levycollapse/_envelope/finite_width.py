@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from .._checks import NON_NEGATIVE, POSITIVE, FloatArray, _Range, checked, plain
+from .._checks import NON_NEGATIVE, POSITIVE, FloatArray, _Range, checked, generator, plain
 from ..errors import ParameterError
 from .forward import mixture
 from .source import TimescaleLaw
@@ -200,7 +200,7 @@ def _bands(
         nothing = np.full(shape, np.nan)
         return nothing, nothing.copy(), nothing.copy()
     found = np.empty((networks, *lags.shape))
-    generators = np.random.default_rng(rng).spawn(networks)
+    generators = generator(rng).spawn(networks)
     block = max(1, UNITS_AT_ONCE // width)
     for start in range(0, networks, block):
         for network, tau in enumerate(law.rvs(width, generators[start : start + block]), start):

@@ -97,7 +97,7 @@ def fit(x: FloatArray, t: float, level: float) -> TemperedStableFit:
         RATE_BORDERS,
         VARIANCE_BORDERS,
     ]
-    start = min(_starts(x / likelihood.sd), key=likelihood)
+    start = min(_starts(likelihood.scaled), key=likelihood)
     found = minimize(
         likelihood, start, method="L-BFGS-B", jac=lambda p: _gradient(likelihood, p, borders), bounds=borders
     )
@@ -125,8 +125,13 @@ class _Likelihood:
 
     def __init__(self, distances: FloatArray, t: float) -> None:
         self.t = t
-        self.sd = math.sqrt(float(np.mean(distances**2)))
-        self.scaled = distances / self.sd
+        # A power of two takes the size out of the squares, which would over- or underflow.
+        size = math.ldexp(1.0, math.frexp(float(distances[-1]))[1] - 1)
+        relative = distances / size
+        within = math.sqrt(float(np.mean(relative**2)))
+        self.sd = size * within
+        self.log_sd = math.log(size) + math.log(within)
+        self.scaled = relative / within
         self.evaluations = 0
 
     def __call__(self, point: FloatArray) -> float:
@@ -186,6 +191,11 @@ def _derivatives(f: Callable[[FloatArray], float], point: FloatArray) -> tuple[F
     return slope, bend
 
 
+def _exp(logarithm: float) -> float:
+    with np.errstate(over="ignore", under="ignore"):
+        return float(np.exp(logarithm))
+
+
 def _positive(matrix: FloatArray) -> bool:
     return bool(np.isfinite(matrix).all() and np.linalg.eigvalsh(matrix)[0] > 0.0)
 
@@ -195,32 +205,39 @@ def _result(
 ) -> TemperedStableFit:
     alpha, rate, jumps = likelihood.in_unit(point)
     sd = likelihood.sd
-    intensity = jumps * sd**alpha / likelihood.t
+    log_intensity_found = math.log(jumps) + alpha * likelihood.log_sd - math.log(likelihood.t)
+    with np.errstate(over="ignore", under="ignore"):
+        intensity, lam = float(np.exp(log_intensity_found)), float(np.divide(rate, sd))
+    if not (0.0 < intensity < math.inf and 0.0 < lam < math.inf):
+        raise ParameterError(
+            f"x has a root mean square of {sd:.3g} over t={likelihood.t!r}: lam={lam:.3g} or intensity={intensity:.3g} "
+            "of the fitted law is outside the range of doubles; give x and t in other units"
+        )
     intervals = [Interval(math.nan, math.nan)] * 3
     if covariance is not None:
         # log intensity as a function of the coordinates, by differences: gammaln and log lam both depend on alpha.
         def log_intensity(p: FloatArray) -> float:
             index, _rate, scaled = likelihood.in_unit(p)
-            return math.log(scaled) + index * math.log(sd)
+            return math.log(scaled) + index * likelihood.log_sd
 
         borders = [(-math.inf, math.inf)] * 3
         rows = np.vstack([np.eye(3)[:2], _gradient(log_intensity, point, borders)])
         half = float(norm.isf(0.5 * (1.0 - level))) * np.sqrt(np.diag(rows @ covariance @ rows.T))
-        ends = np.array([point[0], point[1], math.log(intensity)])[:, None] + half[:, None] * np.array([-1.0, 1.0])
+        ends = np.array([point[0], point[1], log_intensity_found])[:, None] + half[:, None] * np.array([-1.0, 1.0])
         intervals = [
             Interval(*(float(v) for v in 2.0 * expit(ends[0]))),
-            Interval(*(float(v) for v in np.exp(ends[1]) / sd)),
-            Interval(*(float(v) for v in np.exp(ends[2]))),
+            Interval(*(_exp(v - likelihood.log_sd) for v in ends[1])),
+            Interval(*(_exp(v) for v in ends[2])),
         ]
     return TemperedStableFit(
         alpha=alpha,
-        lam=rate / sd,
+        lam=lam,
         intensity=intensity,
         alpha_interval=intervals[0],
         lam_interval=intervals[1],
         intensity_interval=intervals[2],
         level=level,
-        log_likelihood=-likelihood(point) - likelihood.scaled.size * math.log(sd),
+        log_likelihood=-likelihood(point) - likelihood.scaled.size * likelihood.log_sd,
         status=status,
         n=likelihood.scaled.size,
         evaluations=likelihood.evaluations,

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import FINITE, POSITIVE, checked, plain
+from .._checks import FINITE, POSITIVE, checked, draw_size, generator, plain
 from .._kernels import sampling
 from .._kernels.symbol import stable_constant
 from ..errors import ParameterError
 from .increment.gaussian import Gaussian
 from .increment.inversion import Inversion
-from .increment.samplers import draw_shape
 from .increment.symmetric import SymmetricLaw
 
 
@@ -118,9 +117,9 @@ class SymmetricStable(SymmetricLaw):
         float or ndarray
             The draws. For alpha below about 0.05 some exceed the range of doubles and are inf.
         """
-        shape = draw_shape(size)
+        shape = draw_size(size)
         out = np.empty(math.prod(shape))
-        sampling.fill_stable(np.random.default_rng(rng), self._alpha, self._scale, 0.0, out)
+        sampling.fill_stable(generator(rng), self._alpha, self._scale, 0.0, out)
         return out.item() if size is None else out.reshape(shape)
 
     def __reduce__(self) -> tuple[type[SymmetricStable], tuple[float, float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ from .._kernels.streams import stream_key
 from .._model.collapse_model import CollapseModel
 from ..errors import NonFiniteStateError, ParameterError, SlowDriftWarning
 from .observers import KINDS, Observer
-from .record import Record, model_record, observed
+from .record import Record, model_record
 from .schemes import SCHEMES, Plan, plan, scalar_parameters, warn_if_steep
 
 IndexArray = NDArray[np.int64]
@@ -34,6 +34,10 @@ SHARES = 4
 INITIAL_CHUNK = 1024
 #: How far t_end/dt may be from an integer, relative.
 WHOLE = 1e-9
+#: Most steps and most paths: beyond, a double does not tell one from the next.
+MOST = 1 << 53
+#: Bytes that a path and a stored state take.
+PER_PATH, PER_STATE = 32, 8
 
 
 @dataclass(frozen=True)
@@ -221,6 +225,8 @@ def simulate(
     scalar_parameters(model)
     step_size = _number("dt", dt, POSITIVE)
     size = _whole("n_paths", n_paths, 1)
+    if size > MOST:
+        raise ParameterError(f"n_paths={size} must be an integer from 1 to 2**53")
     last = _steps(t_end, step_size)
     stride = None if store_every is None else _whole("store_every", store_every, 1)
     threads = _available() if n_threads is None else _whole("n_threads", n_threads, 1)
@@ -230,6 +236,7 @@ def simulate(
 
     if continue_from is None:
         key, first = stream_key(rng), 0
+        _check_memory(size if chosen is None else chosen.size, last, stride)
         chosen = np.arange(size) if chosen is None else chosen
         state = _initial(initial, size, chosen, key)
         watchers = _observers(observe)
@@ -242,7 +249,8 @@ def simulate(
         if last <= first:
             raise ParameterError(f"t_end={t_end!r} must be later than the end {first * step_size!r} of continue_from")
         chosen, state = _carried(continue_from, chosen)
-        watchers = observed(continue_from) if observe is None else _observers(observe)
+        _check_memory(chosen.size, last - first, stride)
+        watchers = record.observers() if observe is None else _observers(observe)
 
     scheme_plan = plan(model.drift, scheme, step_size)
     if scheme_plan.python is not None:
@@ -397,7 +405,7 @@ def _chosen(paths: Any, size: int) -> IndexArray | None:
 
 def _carried(result: xr.Dataset, chosen: IndexArray | None) -> tuple[IndexArray, FloatArray]:
     """Paths and carried states of an earlier result, or of a part of it."""
-    there = np.asarray(result["path"].values, dtype=np.int64)
+    there = result["path"].values.astype(np.int64)
     state = np.array(result["state"].values, dtype=float)
     if chosen is None:
         return there, state
@@ -411,6 +419,10 @@ def _carried(result: xr.Dataset, chosen: IndexArray | None) -> tuple[IndexArray,
 
 
 def _observers(observe: Any) -> list[Observer]:
+    if not (observe is None or isinstance(observe, (Observer, Iterable))):
+        raise ParameterError(
+            f"observe={observe!r} must be an Observer, such as Histogram or Moments, or a list of them"
+        )
     watchers = [] if observe is None else [observe] if isinstance(observe, Observer) else list(observe)
     for watcher in watchers:
         if not isinstance(watcher, Observer):
@@ -420,9 +432,31 @@ def _observers(observe: Any) -> list[Observer]:
 
 def _steps(t_end: Any, dt: float) -> int:
     steps = _number("t_end", t_end, POSITIVE) / dt
+    if steps > MOST:
+        raise ParameterError(f"t_end={t_end!r} is {steps:.3g} steps dt={dt!r}; there may be at most 2**53")
     if steps < 1 - WHOLE or abs(steps - round(steps)) > WHOLE * steps:
         raise ParameterError(f"t_end={t_end!r} must be a whole number of steps dt={dt!r}, not {steps!r}")
     return round(steps)
+
+
+def _check_memory(size: int, steps: int, stride: int | None) -> None:
+    """Refuse what this machine cannot hold."""
+    stored = 2 + (0 if stride is None else steps // stride)
+    needed = size * (PER_PATH + PER_STATE * stored)
+    if needed > (there := _memory()):
+        raise ParameterError(
+            f"{size} paths at {stored} stored times take {needed / 1e9:.3g} GB and this machine has {there / 1e9:.3g}; "
+            "take a smaller n_paths, a larger store_every, or simulate some of the `paths` at a time"
+        )
+
+
+def _memory() -> float:
+    """Bytes of the machine's memory."""
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE")) * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        # Where the system does not tell, what a 64-bit process can address.
+        return 2.0**47
 
 
 def _number(name: str, value: Any, rule: Any) -> float:

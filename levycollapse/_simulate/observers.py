@@ -170,10 +170,26 @@ class Observer(ABC):
         -------
         Observer
             An equal observer.
+
+        Raises
+        ------
+        ParameterError
+            If `record` is anything else.
         """
-        observer = cls(**record["settings"])
-        observer._restore(record["state"])
+        try:
+            observer = cls(**record["settings"])
+            observer._restore(record["state"])
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            if isinstance(error, ParameterError):
+                raise
+            raise ParameterError(
+                f"record must be what {cls.__name__}.to_dict gave: {type(error).__name__}: {error}"
+            ) from None
         return observer
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
 class Histogram(Observer):
@@ -260,7 +276,10 @@ class Histogram(Observer):
         return {"counts": self._counts.tolist()}
 
     def _restore(self, state: dict[str, Any]) -> None:
-        self._counts[:] = state["counts"]
+        counts = state["counts"]
+        if not isinstance(counts, list) or len(counts) != self._counts.size or not all(map(_is_count, counts)):
+            raise ParameterError(f"record: counts must be {self._counts.size} integers >= 0")
+        self._counts[:] = counts
 
 
 class Moments(Observer):
@@ -314,8 +333,8 @@ class Moments(Observer):
     @staticmethod
     def _checked_orders(orders: Any) -> list[Any]:
         array = np.atleast_1d(as_float_array("orders", orders))
-        if not array.size or not ((array >= 1) & (array == np.round(array))).all():
-            raise ParameterError(f"orders={orders!r} must be integers >= 1")
+        if array.ndim > 1 or not array.size or not ((array >= 1) & (array == np.round(array))).all():
+            raise ParameterError(f"orders={orders!r} must be a list of integers >= 1")
         return [int(k) for k in array]
 
     def _summands(self, zeta: FloatArray, order: Any) -> FloatArray:
@@ -364,6 +383,8 @@ class Moments(Observer):
         return {"count": self._count, "sums": [hex(total) for total in self._totals()]}
 
     def _restore(self, state: dict[str, Any]) -> None:
+        if not _is_count(state["count"]):
+            raise ParameterError(f"record: count={state['count']!r} must be an integer >= 0")
         self._count = state["count"]
         for limbs, text in zip(self._limbs, state["sums"], strict=True):
             total = int(text, 16)
@@ -418,7 +439,10 @@ class TimescaleMoments(Moments):
 
     @staticmethod
     def _checked_orders(orders: Any) -> list[Any]:
-        return [float(s) for s in np.atleast_1d(checked("orders", orders, FINITE))]
+        array = np.atleast_1d(checked("orders", orders, FINITE))
+        if array.ndim > 1:
+            raise ParameterError(f"orders has shape {array.shape}; it must be a list of numbers")
+        return [float(s) for s in array]
 
     def _settings(self) -> dict[str, Any]:
         return {name: value for name, value in super()._settings().items() if name != "about"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import FINITE, NON_NEGATIVE, POSITIVE, FloatArray, as_float_array, checked, plain
+from .._checks import FINITE, NON_NEGATIVE, POSITIVE, FloatArray, as_float_array, checked, draw_size, generator, plain
 from .._theory.tail import TailLaw
 from ..errors import ParameterError
 from .curve import Curve
@@ -272,7 +272,7 @@ class StationaryDensity:
         float or ndarray
             Independent values of zeta, by inversion: as exact as `ppf`.
         """
-        uniform = np.random.default_rng(rng).random(size)
+        uniform = generator(rng).random(draw_size(size))
         return self.ppf(uniform)
 
     def _nodes(self) -> tuple[FloatArray, FloatArray]:

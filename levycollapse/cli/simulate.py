@@ -111,14 +111,16 @@ class _Run:
         result = read_dataset(path)
         if PARAMETERS not in result.attrs:
             raise ParameterError(f"{path} was not made by `levycollapse simulate`")
-        settings = json.loads(result.attrs[PARAMETERS])
+        settings = _checked_settings(path, result)
         if store_every is not None:
             settings["store_every"] = whole("store_every", store_every)
         return cls(settings, result)
 
     def to(self, t_end: float, target: Path) -> None:
+        from .._simulate.record import Record
+
         dt = self.settings["dt"]
-        done = 0 if self.result is None else round(float(self.result["time"][-1]) / dt)
+        done = 0 if self.result is None else Record.of(self.result).step
         last = round(t_end / dt)
         if self.settings["store_every"] is None:
             self.settings["store_every"] = max(1, last // STORED_TIMES)
@@ -153,7 +155,9 @@ class _Run:
         self._save(target)
         files = [target, *self._draw(target)]
         first, end = float(self.result["time"][0]), float(self.result["time"][-1])
-        print(f"{self.settings['n_paths']} paths, times {first:g} to {end:g}, phase {self.model.phase.name.lower()}")
+        whole, there = self.settings["n_paths"], self.result.sizes["path"]
+        count = f"{whole} paths" if there == whole else f"{there} of {whole} paths"
+        print(f"{count}, times {first:g} to {end:g}, phase {self.model.phase.name.lower()}")
         for path in files:
             print(path)
 
@@ -199,6 +203,45 @@ class _Run:
             plot_distribution(self.result, right, horizontal=True)
             right.set_ylabel("")
             return save_figure(left, target.with_suffix(""))
+
+
+def _checked_settings(path: Path, result: Any) -> dict[str, Any]:
+    """Settings of the file that is continued; a file that is not whole is refused."""
+    import levycollapse as lc
+
+    from .._simulate.record import Record
+
+    for name in ("zeta", "time"):
+        if name not in result.variables:
+            raise ParameterError(f"{path} has no variable {name!r}; it must be a file of `levycollapse simulate`")
+    if result["zeta"].dims != ("path", "time"):
+        raise ParameterError(f"{path}: zeta has dimensions {result['zeta'].dims}, which must be ('path', 'time')")
+    record = Record.of(result, str(path))
+    where = f"{path}: its attribute {PARAMETERS!r}"
+    try:
+        settings = json.loads(result.attrs[PARAMETERS])
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ParameterError(f"{where} must be JSON text: {error}") from None
+    if not isinstance(settings, dict):
+        raise ParameterError(f"{where} must be a JSON object, not {settings!r}")
+    for name in ("model", "n_paths", "dt", "scheme", "store_every"):
+        if name not in settings:
+            raise ParameterError(f"{where} lacks {name!r}")
+    for name in ("n_paths", "dt", "scheme"):
+        if settings[name] != getattr(record, name):
+            raise ParameterError(
+                f"{where} has {name}={settings[name]!r}, but the states were made with {getattr(record, name)!r}"
+            )
+    stride = settings["store_every"]
+    if stride is not None and (isinstance(stride, bool) or not isinstance(stride, int) or stride < 1):
+        raise ParameterError(f"{where} has store_every={stride!r}, which must be an integer >= 1")
+    if not isinstance(settings["model"], dict):
+        raise ParameterError(f"{where} has model={settings['model']!r}, which must be a JSON object")
+    try:
+        lc.CollapseModel.from_parameters(**settings["model"])
+    except (TypeError, ParameterError) as error:
+        raise ParameterError(f"{where}: model: {error}") from None
+    return settings
 
 
 def _positive(name: str, text: str) -> float:

@@ -90,6 +90,37 @@ def test_errors_are_one_line(arguments, message, here, capsys):
     assert [p for p in sorted(here.rglob("*")) if p.is_file()] == before
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r.assign_attrs(parameters="{}"), "'parameters' lacks 'model'"),
+        (lambda r: r.assign_attrs(parameters="{"), "'parameters' must be JSON text"),
+        (lambda r: r.assign_attrs(parameters="[]"), "'parameters' must be a JSON object"),
+        (lambda r: r.assign_attrs(parameters=r.attrs["parameters"].replace("kappa", "other")), "model:"),
+        (lambda r: r.assign_attrs(parameters=r.attrs["parameters"].replace("40", "50")), "has n_paths=50"),
+        (lambda r: r.assign_attrs(simulation="{}"), "has format None"),
+        (lambda r: r.drop_vars("time"), "has no variable 'time'"),
+        (lambda r: r.drop_vars("zeta"), "has no variable 'zeta'"),
+        (lambda r: r.isel(time=slice(0, 3)), "ends at time"),
+    ],
+)
+def test_a_file_that_is_not_whole_is_one_line(change, message, here, capsys):
+    run(["simulate", *SMALL, "-o", "good.nc"], capsys)
+    change(read("good.nc")).to_netcdf("bad.nc", engine="h5netcdf")
+    code, out, err = run(["simulate", "--continue", "bad.nc", "--t-end", "3"], capsys)
+    assert code == 2
+    _assert_one_line(out, err, message)
+    assert "bad.nc" in err
+
+
+def test_a_part_of_the_paths_is_reported_as_such(here, capsys):
+    run(["simulate", *SMALL, "-o", "good.nc"], capsys)
+    read("good.nc").isel(path=slice(0, 3)).to_netcdf("part.nc", engine="h5netcdf")
+    code, out, _ = run(["simulate", "--continue", "part.nc", "--t-end", "3"], capsys)
+    assert code == 0
+    assert out.startswith("3 of 40 paths, times 0 to 3")
+
+
 def test_zarr_without_its_library_says_what_to_install(here, capsys, monkeypatch):
     import sys
 

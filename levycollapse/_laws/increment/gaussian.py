@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri
 
 from ..._checks import FloatArray
@@ -18,9 +20,14 @@ class Gaussian:
     def __init__(self, variance: float) -> None:
         self.per_unit = 1.0 / math.sqrt(variance)
 
+    def vanishes(self, x: FloatArray, density: bool) -> NDArray[np.bool_]:
+        """Nowhere: the logarithms are right however far out."""
+        return np.zeros(x.shape, dtype=np.bool_)
+
     def log_density(self, x: FloatArray) -> FloatArray:
         """Logarithm of the density in units of `per_unit`."""
-        density: FloatArray = -0.5 * x * x - 0.5 * math.log(2.0 * math.pi)
+        with np.errstate(over="ignore"):
+            density: FloatArray = -0.5 * x * x - 0.5 * math.log(2.0 * math.pi)
         return density
 
     def log_survival(self, x: FloatArray) -> FloatArray:

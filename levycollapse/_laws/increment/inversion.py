@@ -6,6 +6,7 @@ import math
 import threading
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import gamma
 
@@ -20,6 +21,9 @@ TOLERANCE, FAR_TOLERANCE = 1e-10, 1e-9
 LOG_FAR = math.log(1e-15)
 #: Where P underflows only its logarithm is of use: its relative error.
 LOG_UNDERFLOW, LOG_TOLERANCE = math.log(1e-300), 1e-12
+LOG_HALF = -math.log(2.0)
+#: Where log f or log P is below, f and P are 0 in double precision (the least double is exp(-744.4)).
+LOG_NOTHING = -800.0
 #: The last binade is left out: its end is not a double.
 LARGEST_EXPONENT = 1023
 LARGEST = 2.0**LARGEST_EXPONENT
@@ -109,6 +113,9 @@ class Inversion:
         self._prepare(x)
         out = np.empty(x.size)
         worst = kernels.evaluate_one(x, which, self._lowest, self._first, self._parts, self._series, self._errors, out)
+        if which == 1:
+            # What is left of the rounding at the centre must not take P beyond 1/2, nor away from it at 0.
+            out[(x == 0.0) | (out > LOG_HALF)] = LOG_HALF
         if worst > TOLERANCE:
             log_survival = out if which == 1 else np.empty(x.size)
             if which == 0:
@@ -136,6 +143,20 @@ class Inversion:
                 f"part {self.gauss:.6g}, jumps {self.jump:.6g})"
             )
 
+    def vanishes(self, x: FloatArray, density: bool) -> NDArray[np.bool_]:
+        """Where density (in units of zeta) or survival probability underflow for certain, however far out."""
+        if not self.tempered:
+            return np.zeros(x.shape, dtype=np.bool_)
+        # Chernoff's bound at s = lam, log P(X > x) <= K - x, with K the cumulant function there. The law is unimodal:
+        # x/2 f(x) <= P(X > x/2).
+        distance = self.alpha - 1.0
+        slope = math.log(2.0) if distance == 0.0 else math.expm1(distance * math.log(2.0)) / distance
+        cumulant = self.gauss + 2.0 * self.jump * slope / self.alpha
+        with np.errstate(divide="ignore"):
+            bound = cumulant - 0.5 * x - np.log(0.5 * x) + math.log(self.per_unit) if density else cumulant - x
+        nothing: NDArray[np.bool_] = bound < LOG_NOTHING
+        return nothing
+
     # -- making pieces --------------------------------------------------------------------------------------------
 
     def _prepare(self, x: FloatArray) -> None:
@@ -153,7 +174,13 @@ class Inversion:
     def _build(self, low: float, high: float, series: FloatArray, errors: FloatArray) -> None:
         if not hasattr(_THREAD, "workspace"):
             _THREAD.workspace = kernels.workspace()
-        kernels.build(self.tempered, self.gauss, self.jump, self.alpha, low, high, *_THREAD.workspace, series, errors)
+        try:
+            kernels.build(
+                self.tempered, self.gauss, self.jump, self.alpha, low, high, *_THREAD.workspace, series, errors
+            )
+        except ZeroDivisionError:
+            # Something under- or overflowed on the way: there is no piece here.
+            series[:], errors[:] = np.nan, np.inf
 
     def _make_centre(self) -> None:
         start = math.floor(math.log2(self._peak)) - 2
@@ -171,9 +198,13 @@ class Inversion:
                 break
         if not best < math.inf:
             raise ConvergenceError(
-                f"the centre of the law needs more than {CAPACITY} contour nodes (alpha={self.alpha!r}, in "
-                f"units of {1.0 / self.per_unit:.6g}: Gaussian part {self.gauss:.6g}, jumps {self.jump:.6g})"
+                f"the centre of the law cannot be found with {CAPACITY} contour nodes in double precision "
+                f"(alpha={self.alpha!r}, in units of {1.0 / self.per_unit:.6g}: Gaussian part {self.gauss:.6g}, "
+                f"jumps {self.jump:.6g})"
             )
+        # P(X > 0) is 1/2 exactly.
+        signs = (-1.0) ** np.arange(kernels.DEGREE + 1)
+        self._series[0, 1, 0] -= float(self._series[0, 1] @ signs) - LOG_HALF
         self._edges = None
 
     def _make_binade(self, b: int) -> None:

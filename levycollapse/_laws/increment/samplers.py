@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from scipy.special import gamma, gammainc
 
-from ..._checks import POSITIVE, FloatArray, checked, choice
+from ..._checks import POSITIVE, FloatArray, checked, choice, draw_size, generator
 from ..._kernels import sampling as kernels
 from ..._kernels.symbol import stable_constant
 from ...errors import ConvergenceError, ParameterError
@@ -67,9 +67,8 @@ class Sampler:
         float or ndarray
             Independent draws.
         """
-        generator = np.random.default_rng(rng)
-        shape = draw_shape(size)
-        draws = self._way.draw(math.prod(shape), generator)
+        shape = draw_size(size)
+        draws = self._way.draw(math.prod(shape), generator(rng))
         return draws.item() if size is None else draws.reshape(shape)
 
 
@@ -275,14 +274,3 @@ def _below(n: int, alpha: float, lam: float, cutoff: float, jumps: float) -> flo
         return 2.0 * jumps * small
     whole: float = float(gamma(order)) * lam**-order
     return 2.0 * jumps * whole * float(gammainc(order, x))
-
-
-def draw_shape(size: Any) -> tuple[int, ...]:
-    """Shape of `size`; one value for None."""
-    if size is None:
-        return (1,)
-    shape = size if isinstance(size, tuple) else (size,)
-    for n in shape:
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-            raise ParameterError(f"size={size!r} must be an integer >= 0 or a tuple of such")
-    return tuple(int(n) for n in shape)

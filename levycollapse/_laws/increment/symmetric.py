@@ -6,17 +6,18 @@ import math
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..._checks import FINITE, FloatArray, as_float_array, checked, plain
-from ...errors import ParameterError
-
-PROBABILITY = "a number from 0 to 1"
+from ..._checks import FINITE, PROBABILITY, FloatArray, checked, extended, plain
 
 
 class Core(Protocol):
     """A symmetric law at x >= 0, in units of 1/`per_unit`; arrays are one-dimensional."""
 
     per_unit: float
+
+    def vanishes(self, x: FloatArray, density: bool) -> NDArray[np.bool_]:
+        """Where density (in units of zeta) or survival probability are 0 in double precision for certain."""
 
     def log_density(self, x: FloatArray) -> FloatArray:
         """Logarithm of the density."""
@@ -59,11 +60,12 @@ class SymmetricLaw:
             If the accuracy of the class cannot be met at a point.
         """
         point, shape = _flat("x", x)
-        return _shaped(self._of_distance(np.abs(point), self._core.log_density) + math.log(self._core.per_unit), shape)
+        return _shaped(self._log_density(np.abs(point)), shape)
 
     def pdf(self, x: Any) -> Any:
-        """Density at `x`; see `logpdf`."""
-        return _exp(self.logpdf(x))
+        """Density at `x`; see `logpdf`. It is 0 where it underflows, also where its logarithm is not known."""
+        point, shape = _flat("x", x)
+        return _shaped(_exp(self._log_density(np.abs(point), known=False)), shape)
 
     def logsf(self, x: Any) -> Any:
         """Logarithm of the survival probability P(X > x); arguments and errors as in `logpdf`."""
@@ -72,7 +74,8 @@ class SymmetricLaw:
 
     def sf(self, x: Any) -> Any:
         """Survival probability P(X > x); arguments and errors as in `logpdf`."""
-        return _exp(self.logsf(x))
+        point, shape = _flat("x", x)
+        return _shaped(_exp(self._log_upper(point, known=False)), shape)
 
     def logcdf(self, x: Any) -> Any:
         """Logarithm of the distribution function P(X <= x); arguments and errors as in `logpdf`."""
@@ -81,7 +84,8 @@ class SymmetricLaw:
 
     def cdf(self, x: Any) -> Any:
         """Distribution function P(X <= x); arguments and errors as in `logpdf`."""
-        return _exp(self.logcdf(x))
+        point, shape = _flat("x", x)
+        return _shaped(_exp(self._log_upper(-point, known=False)), shape)
 
     def error(self, x: Any) -> Any:
         """Estimated relative error of `pdf` and of P(X > |x|) at `x`, the larger of the two.
@@ -99,12 +103,18 @@ class SymmetricLaw:
         point = checked("x", x, FINITE)
         return _shaped(self._core.error(np.abs(point.ravel()) * self._core.per_unit), point.shape)
 
-    def _of_distance(self, distance: FloatArray, function: Any) -> FloatArray:
-        """A logarithm at |x|, -inf at infinity."""
+    def _log_density(self, distance: FloatArray, known: bool = True) -> FloatArray:
+        return self._of_distance(distance, True, known) + math.log(self._core.per_unit)
+
+    def _of_distance(self, distance: FloatArray, density: bool, known: bool) -> FloatArray:
+        """A logarithm at |x|, -inf at infinity, and unless it has to be `known` also where its exponential is 0."""
+        function = self._core.log_density if density else self._core.log_survival
         finite = np.isfinite(distance)
         with np.errstate(over="ignore", under="ignore"):
             # A finite point that overflows here is for the core to refuse.
             scaled = np.where(finite, np.minimum(distance * self._core.per_unit, np.finfo(float).max), np.inf)
+        if not known:
+            finite &= ~self._core.vanishes(scaled, density)
         if finite.all():
             values: FloatArray = function(scaled)
             return values
@@ -112,8 +122,9 @@ class SymmetricLaw:
         out[finite] = function(scaled[finite])
         return out
 
-    def _log_upper(self, point: FloatArray) -> FloatArray:
-        upper = self._of_distance(np.abs(point), self._core.log_survival)
+    def _log_upper(self, point: FloatArray, known: bool = True) -> FloatArray:
+        # Above the middle the logarithm is 0 where the tail vanishes, and known.
+        upper = self._of_distance(np.abs(point), False, known)
         left = point < 0.0
         if left.any():
             with np.errstate(under="ignore"):
@@ -162,16 +173,12 @@ class SymmetricLaw:
 
 
 def _flat(name: str, value: Any) -> tuple[FloatArray, tuple[int, ...]]:
-    array = as_float_array(name, value)
-    if np.isnan(array).any():
-        raise ParameterError(f"{name} has a nan")
+    array = extended(name, value)
     return array.ravel(), array.shape
 
 
 def _probability(value: Any) -> tuple[FloatArray, tuple[int, ...]]:
-    array = as_float_array("q", value, PROBABILITY)
-    if not ((array >= 0.0) & (array <= 1.0)).all():
-        raise ParameterError(f"q must be {PROBABILITY} everywhere")
+    array = checked("q", value, PROBABILITY)
     return array.ravel(), array.shape
 
 
@@ -179,6 +186,7 @@ def _shaped(values: FloatArray, shape: tuple[int, ...]) -> Any:
     return plain(values.reshape(shape))
 
 
-def _exp(logarithm: Any) -> Any:
+def _exp(logarithm: FloatArray) -> FloatArray:
     with np.errstate(under="ignore"):
-        return plain(np.exp(logarithm))
+        values: FloatArray = np.exp(logarithm)
+    return values

@@ -8,10 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from ..._checks import FINITE, NON_NEGATIVE, POSITIVE, FloatArray, _Range, checked, plain
+from ..._checks import (
+    FINITE,
+    NON_NEGATIVE,
+    POSITIVE,
+    PROBABILITY,
+    FloatArray,
+    _Range,
+    checked,
+    draw_size,
+    extended,
+    generator,
+    plain,
+)
 from ...errors import ParameterError
-
-PROBABILITY = _Range("a number in [0, 1]", lambda v: (v >= 0) & (v <= 1))
 
 
 def positive(name: str, value: Any) -> float:
@@ -184,8 +194,7 @@ class Spectrum(ABC):
         float or ndarray
             Independent time scales.
         """
-        generator = np.random.default_rng(rng)
-        return plain(np.asarray(self._rvs(generator, () if size is None else size)))
+        return plain(np.asarray(self._rvs(generator(rng), draw_size(size))))
 
     def moment(self, s: Any) -> Any:
         """E tau**s for real s, `inf` where it diverges: M(s) of THEORY 5.
@@ -274,10 +283,10 @@ class Spectrum(ABC):
         return plain(out)
 
     def _outside(self, function: Any, tau: Any, below: float, above: float) -> Any:
-        at = checked("tau", tau, FINITE)
+        at = extended("tau", tau)
         low, high = self.support
-        out = np.where(at > high, above, np.full(at.shape, below))
-        inside = (at >= low) & (at > 0) & (at <= high)
+        out = np.where((at > high) | (at == math.inf), above, np.full(at.shape, below))
+        inside = (at >= low) & (at > 0) & (at <= high) & np.isfinite(at)
         with np.errstate(under="ignore", over="ignore"):
             out[inside] = function(at[inside])
         return plain(out)
