@@ -211,12 +211,13 @@ def invert_envelope(
     Measured (studies/invert_envelope.json: 128 lags in [1, 1e4], 1 % noise, 100 seeds a cell, beta 0.4, 0.8 and 1.5,
     Pareto spectra and the model's with and without jumps, sigma given and estimated): all 1800 estimates within 1.6 %,
     standard deviation 0.06 to 0.2 %, 95 % intervals cover in 97 to 100 of 100 with half widths of 0.1 to 0.9 %. One
-    and two exponentials are called DISCRETE, log-normals of sd 1 and 2 and a truncated Pareto NO_TAIL, in 40 of 40 seeds.
+    and two exponentials are called DISCRETE, log-normals of sd 1 and 2 and a truncated Pareto NO_TAIL, in 40 of 40
+    seeds.
 
     The status is NOT_AN_ENVELOPE, and nothing is accepted, if `sigma` is given and the chi-square of the best
-    non-negative spectrum has a probability below 1e-6. Without `sigma` misfit and noise can only be told apart by their
-    pattern: it is if f increases significantly, if residuals above 0.1 % are serially correlated by more than 4.5
-    standard errors, or if they exceed 30 %.
+    non-negative spectrum has a probability below 1e-6; an error below 1e-4 is judged as 1e-4. Without `sigma` misfit
+    and noise can only be told apart by their pattern: it is if f increases significantly, if residuals above 0.1 % are
+    serially correlated by more than 4.5 standard errors, or if they exceed 30 %.
 
     Where it fails. A spectrum that is no power law but has no end inside the lags has a local index, and is called
     POWER_TAIL with it: a log-normal of sd 4 in 33 of 40 seeds, the collapsed phase's tail (rate 1.5, log_power -2.5)

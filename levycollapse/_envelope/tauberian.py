@@ -38,8 +38,8 @@ class TauberianEnvelope:
     envelope : ndarray
         With the next order of NUMERICS C.7, about the shifted logarithm log l - digamma(rate).
     relative_error : ndarray
-        Size of the omitted terms of that expansion, relative to `envelope`; 0 for a pure power, inf where
-        `envelope` is nan, overflows or underflows. It knows nothing of the body of the spectrum: see `holds_from` with a law.
+        Size of the omitted terms of that expansion, relative to `envelope`; 0 for a pure power, inf where `envelope` is
+        nan, overflows or underflows. It knows nothing of the body of the spectrum: see `holds_from` with a law.
     status : TauberianStatus
         What the error estimate rests on.
     """
