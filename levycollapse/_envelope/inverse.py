@@ -317,7 +317,7 @@ def _possible(data: Data, nodes: FloatArray, compact: ExponentialFit, chi_free: 
     wide = np.r_[nodes, data.lags[0] / np.geomspace(6, 1e3, 16), data.lags[-1] * np.geomspace(40, 1e8, 44)]
     judged = replace(data, sigma=np.maximum(data.sigma, UNJUDGED if estimated else QUIETEST))
     fits = [
-        judged.atoms(tau) @ np.where(weights > 0, weights, 0.0) - 1 / judged.sigma
+        judged.atoms(tau[weights > 0]) @ weights[weights > 0] - 1 / judged.sigma
         for tau, weights in ((wide, free_fit(judged, wide)[0]), (compact.timescales, compact.weights))
     ]
     residual = min(fits, key=lambda r: float(r @ r))
