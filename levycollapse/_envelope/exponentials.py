@@ -57,6 +57,8 @@ def compact_fit(data: Data, tau: FloatArray, weights: FloatArray, chi_free: floa
 
     `chi_free` is the smallest known chi-square; the fewest terms within `EXCESS` of it win.
     """
+    if not (weights > 0).any():
+        return ExponentialFit(np.zeros(0), np.zeros(0), chi_free, False)
     log_tau, log_w = _spikes(tau, weights)
     while log_tau.size > MOST:
         log_tau, log_w = _merged(log_tau, log_w, int(np.argmin(np.diff(log_tau))))
@@ -67,7 +69,10 @@ def compact_fit(data: Data, tau: FloatArray, weights: FloatArray, chi_free: floa
         for pair in np.argsort(np.diff(log_tau))[:2]:
             tried.append(_refine(data, *_merged(log_tau, log_w, int(pair))))
         tried.append(_refine(data, *_without_least(data, log_tau, log_w)))
-        log_tau, log_w, chi = min((fit for fit in tried if fit[0].size), key=lambda fit: fit[2])
+        tried = [fit for fit in tried if fit[0].size]
+        if not tried:
+            break
+        log_tau, log_w, chi = min(tried, key=lambda fit: fit[2])
         if not chi <= min(chi_free, best[2]) + EXCESS:
             break
         best = log_tau, log_w, chi

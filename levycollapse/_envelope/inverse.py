@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special, stats
 from scipy.optimize import brentq
 
-from .._checks import NON_NEGATIVE, POSITIVE, FloatArray, checked
+from .._checks import NON_NEGATIVE, POSITIVE, FloatArray, _Range, checked
 from ..errors import ParameterError
 from .exponentials import ExponentialFit, compact_fit
 from .nonnegative import EXCESS, Data, free_fit, log_grid, smooth_fit, solve
@@ -31,6 +31,19 @@ SMOOTH_SPACINGS = (0.2, 0.1, 0.05)
 QUIETEST = 1e-4
 #: Spacing of the free fit that sets the standard for all others.
 FINE = 0.03
+#: Relative errors that can be weighed against a mixture in double precision.
+RELATIVE_ERROR = _Range("a relative error between 1e-12 and 1e6", lambda v: (v >= 1e-12) & (v <= 1e6))
+#: Lags whose ratios and powers stay within the doubles, and the decades of them whose grid can be fitted in seconds.
+LAGS = _Range("a number between 1e-100 and 1e100", lambda v: (v >= 1e-100) & (v <= 1e100))
+DECADES = 16.0
+#: Chance with which an envelope may be refused as none.
+REFUSED_BY_CHANCE = 1e-6
+#: Serial correlation of the residuals, in standard errors, beyond which they are no noise.
+CORRELATED = 4.5
+#: Relative misfit below which residuals of unknown size are not judged: the spectrum's grid leaves as much.
+UNJUDGED = 1e-3
+#: With more relative noise than this values > 0 are no envelope with errors: Gaussian ones would change their sign.
+NOISIEST = 0.3
 
 
 class SpectrumStatus(Enum):
@@ -42,6 +55,8 @@ class SpectrumStatus(Enum):
     DISCRETE = "discrete"
     #: A broad spectrum without a tail that the lags could tell from a cutoff.
     NO_TAIL = "no power-law tail resolved"
+    #: No non-negative spectrum explains the data: they increase, oscillate, or have larger errors than stated.
+    NOT_AN_ENVELOPE = "no non-negative spectrum fits"
 
 
 class Estimate(NamedTuple):
@@ -68,9 +83,9 @@ class InvertedSpectrum:
         C of p(tau) ~ C tau**(-1-beta) for f as given (not normalised); nan unless POWER_TAIL.
     timescales, weights : ndarray
         The regularised spectrum: masses at nodes in log tau, one of many that fit, no pointwise interval meant. For
-        DISCRETE the spikes themselves.
+        DISCRETE the spikes themselves; for NOT_AN_ENVELOPE the best non-negative fit, which means nothing.
     exponentials : ExponentialFit
-        The fewest exponentials that explain the data.
+        The fewest exponentials that explain the data; not `accepted` for NOT_AN_ENVELOPE.
     resolved : tuple of float
         Time scales that the lags can see: (first lag, last lag).
     resolution : float
@@ -80,7 +95,7 @@ class InvertedSpectrum:
     chi_square : float
         Misfit of the regularised spectrum, or of the spikes.
     regularisation : float
-        Strength of the penalty used; 0 for DISCRETE.
+        Strength of the penalty used; 0 for DISCRETE and NOT_AN_ENVELOPE.
     level : float
         Nominal coverage of the intervals.
     n_used : int
@@ -103,6 +118,7 @@ class InvertedSpectrum:
     n_used: int
     _data: Data
     _nodes: FloatArray
+    _scale: float
 
     def mass_above(self, tau: float) -> Estimate:
         """Mass of the spectrum above a time scale, with an interval over all non-negative spectra that fit.
@@ -116,9 +132,13 @@ class InvertedSpectrum:
         -------
         Estimate
             The value is that of the free fit; the interval joins every mass that some non-negative spectrum attains
-            with a chi-square within the quantile of its minimum. No smoothness is assumed.
+            with a chi-square within the quantile of its minimum. No smoothness is assumed. nan for NOT_AN_ENVELOPE.
         """
-        return _mass_above(self._data, self._nodes, float(checked("tau", tau, POSITIVE)), self.level)
+        threshold = float(checked("tau", tau, POSITIVE))
+        if self.status is SpectrumStatus.NOT_AN_ENVELOPE:
+            return Estimate(math.nan, math.nan, math.nan)
+        mass = _mass_above(self._data, self._nodes, threshold, self.level)
+        return Estimate(*(self._scale * part for part in mass))
 
     def envelope(self, lags: Any) -> Any:
         """The envelope of the regularised spectrum.
@@ -151,12 +171,13 @@ def invert_envelope(
     Parameters
     ----------
     lags : array_like
-        Increasing lags > 0 in network steps, shape (n,), n >= 12.
+        Increasing lags > 0 in network steps, shape (n,), n >= 12; between 1e-100 and 1e100, over at most 16 decades.
     f : array_like or callable
-        The envelope at `lags`, >= 0, or a function that is evaluated at them (and nowhere else).
+        The envelope at `lags`, >= 0, or a function that is evaluated at them (and nowhere else). Its scale is free:
+        the spectrum's mass is f extrapolated to lag 0.
     sigma : float or array_like, optional
-        Relative standard deviation of the independent errors of f. Estimated from the best non-negative fit by
-        default.
+        Relative standard deviation of the independent errors of f, from 1e-12 to 1e6, one number or one for each lag.
+        Estimated from the best non-negative fit by default.
     regularisation : float or {"auto", "discrepancy", "cross-validation"}, optional
         Strength of the penalty on the spectrum's roughness. "auto" is the discrepancy principle where `sigma` is given
         and generalised cross-validation otherwise. It shapes `weights` only: no functional depends on it.
@@ -171,7 +192,7 @@ def invert_envelope(
     Raises
     ------
     ParameterError
-        If the table is not one, or fewer than 12 of its values are > 0.
+        If the table is not one, fewer than 12 of its values are > 0, or a number is outside its range.
     ConvergenceError
         If non-negative least squares fails.
 
@@ -192,6 +213,11 @@ def invert_envelope(
     standard deviation 0.06 to 0.2 %, 95 % intervals cover in 97 to 100 of 100 with half widths of 0.1 to 0.9 %. One
     and two exponentials are called DISCRETE, log-normals of sd 1 and 2 and a truncated Pareto NO_TAIL, in 40 of 40
     seeds.
+
+    The status is NOT_AN_ENVELOPE, and nothing is accepted, if `sigma` is given and the chi-square of the best
+    non-negative spectrum has a probability below 1e-6; an error below 1e-4 is judged as 1e-4. Without `sigma` misfit
+    and noise can only be told apart by their pattern: it is if f increases significantly, if residuals above 0.1 % are
+    serially correlated by more than 4.5 standard errors, or if they exceed 30 %.
 
     Where it fails. A spectrum that is no power law but has no end inside the lags has a local index, and is called
     POWER_TAIL with it: a log-normal of sd 4 in 33 of 40 seeds, the collapsed phase's tail (rate 1.5, log_power -2.5)
@@ -217,26 +243,39 @@ def invert_envelope(
     """
     choice = _strength(regularisation, sigma is not None)
     at, values = table(lags, f(np.asarray(lags, dtype=float)) if callable(f) else f, FEWEST)
+    _check_span(at)
     nominal = float(checked("level", level, LEVEL))
+    errors = None if sigma is None else _errors(sigma, at.shape)
+    # A power of two changes no digit.
+    scale = 2.0 ** math.floor(math.log2(values.max())) if values.max() > 0 else 1.0
+    values = values / scale
     used = values > 0
-    given = None if sigma is None else np.broadcast_to(checked("sigma", sigma, POSITIVE), at.shape)[used]
-    data = Data(at[used], values[used], np.full(int(used.sum()), 0.01) if given is None else given.copy())
-    data, nodes, free, chi_free, compact = _explore(data, estimate=given is None)
+    if used.sum() < FEWEST:
+        raise ParameterError(f"f has {int(used.sum())} values > 0; at least {FEWEST} are needed")
+    data = Data(at[used], values[used], np.full(int(used.sum()), 0.01) if errors is None else errors[used])
+    data, nodes, free, chi_free, compact = _explore(data, estimate=errors is None)
+    possible = _possible(data, nodes, compact, chi_free, errors is None)
+    compact = replace(compact, weights=scale * compact.weights, accepted=compact.accepted and possible)
     discrete = compact.accepted and compact.timescales.size <= DISCRETE_UP_TO
-    rise = _rise(data, free, given is None, nominal)
-    beta, first = _joined([] if discrete else profile_tail(data, nodes, chi_free, rise))
+    rise = _rise(data, free, errors is None, nominal)
+    beta, first = _joined([] if discrete or not possible else profile_tail(data, nodes, chi_free, rise))
     if discrete:
         status = SpectrumStatus.DISCRETE
         scales, weights, chi, strength = compact.timescales, compact.weights, compact.chi_square, 0.0
+    elif not possible:
+        status = SpectrumStatus.NOT_AN_ENVELOPE
+        scales, weights, strength = nodes, scale * free, 0.0
+        chi = free_fit(data, nodes)[1]
     else:
         status = SpectrumStatus.POWER_TAIL if first else SpectrumStatus.NO_TAIL
         scales = _smooth_nodes(data, nodes, chi_free)
         weights, chi, strength = smooth_fit(data, scales, choice)
+        weights = scale * weights
     return InvertedSpectrum(
         status=status,
         beta=beta,
         tail_start=first.start if first else math.nan,
-        tail_prefactor=first.weight * first.beta * first.start**first.beta if first else math.nan,
+        tail_prefactor=scale * first.weight * first.beta * first.start**first.beta if first else math.nan,
         timescales=scales,
         weights=weights,
         exponentials=compact,
@@ -249,7 +288,49 @@ def invert_envelope(
         n_used=int(used.sum()),
         _data=data,
         _nodes=nodes,
+        _scale=scale,
     )
+
+
+def _check_span(lags: FloatArray) -> None:
+    checked("lags", lags, LAGS)
+    decades = math.log10(lags[-1] / lags[0])
+    if decades > DECADES:
+        raise ParameterError(
+            f"lags={lags[0]:.6g} to {lags[-1]:.6g} span {decades:.6g} decades; at most {DECADES:g} can be inverted"
+        )
+
+
+def _errors(sigma: Any, shape: tuple[int, ...]) -> FloatArray:
+    given = checked("sigma", sigma, RELATIVE_ERROR)
+    if given.shape not in ((), shape):
+        raise ParameterError(f"sigma has shape {given.shape}; it must be one number or one for each of {shape[0]} lags")
+    return np.broadcast_to(given, shape)
+
+
+def _possible(data: Data, nodes: FloatArray, compact: ExponentialFit, chi_free: float, estimated: bool) -> bool:
+    """Whether some non-negative spectrum explains the data, judged with time scales far outside the lags as well."""
+    count = data.f.size
+    limit = math.inf if estimated else float(stats.chi2.isf(REFUSED_BY_CHANCE, count))
+    if chi_free <= limit and not estimated:
+        return True
+    wide = np.r_[nodes, data.lags[0] / np.geomspace(6, 1e3, 16), data.lags[-1] * np.geomspace(40, 1e8, 44)]
+    judged = replace(data, sigma=np.maximum(data.sigma, UNJUDGED if estimated else QUIETEST))
+    fits = [
+        judged.atoms(tau[weights > 0]) @ weights[weights > 0] - 1 / judged.sigma
+        for tau, weights in ((wide, free_fit(judged, wide)[0]), (compact.timescales, compact.weights))
+    ]
+    residual = min(fits, key=lambda r: float(r @ r))
+    if not estimated:
+        return float(residual @ residual) <= limit
+    relative = residual * judged.sigma
+    square = float(relative @ relative)
+    if square <= UNJUDGED**2 * count:
+        return True
+    rising = stats.kendalltau(data.lags, data.f, alternative="greater").pvalue < REFUSED_BY_CHANCE
+    # Fisher's transform, so that twelve values suffice.
+    serial = math.atanh(min(float(relative[1:] @ relative[:-1]) / square, 0.999)) * math.sqrt(count)
+    return not rising and serial <= CORRELATED and square <= NOISIEST**2 * count
 
 
 def _smooth_nodes(data: Data, nodes: FloatArray, chi_free: float) -> FloatArray:

@@ -38,8 +38,8 @@ class TauberianEnvelope:
     envelope : ndarray
         With the next order of NUMERICS C.7, about the shifted logarithm log l - digamma(rate).
     relative_error : ndarray
-        Size of the omitted terms of that expansion, relative to `envelope`; 0 for a pure power. It knows nothing of
-        the body of the spectrum: see `holds_from` with a law.
+        Size of the omitted terms of that expansion, relative to `envelope`; 0 for a pure power, inf where `envelope` is
+        nan, overflows or underflows. It knows nothing of the body of the spectrum: see `holds_from` with a law.
     status : TauberianStatus
         What the error estimate rests on.
     """
@@ -180,9 +180,12 @@ def tauberian_envelope(tail: Any, lags: Any, *, prefactor: float | None = None) 
     at = checked("lags", lags, POSITIVE)
     law = _asymptote(tail, prefactor)
     log_lags = np.log(at)
-    value, error = law.corrected(log_lags)
+    with np.errstate(over="ignore", under="ignore"):
+        leading, (value, error) = law.leading(log_lags), law.corrected(log_lags)
+    # Neither an overflow nor an underflow has a relative accuracy.
+    error = np.where(np.isfinite(value) & (value > 0), error, np.inf)
     status = TauberianStatus.LOGARITHMS if law.logarithmic else TauberianStatus.NO_LOGARITHMS
-    return TauberianEnvelope(at, law.leading(log_lags), value, error, status, law)
+    return TauberianEnvelope(at, leading, value, error, status, law)
 
 
 def _asymptote(tail: Any, prefactor: float | None) -> _Asymptote:
