@@ -72,8 +72,12 @@ def tauberian_factor(
 
     Parameters
     ----------
-    rate, log_power, loglog_power, order, shifted
-        As in `tauberian_envelope`; with `shifted` it multiplies the shifted leading law.
+    rate, log_power, loglog_power : sympy.Expr or number, optional
+        As in `tauberian_envelope`.
+    order : int, optional
+        As in `tauberian_envelope`.
+    shifted : bool, optional
+        Multiply the shifted leading law.
 
     Returns
     -------
