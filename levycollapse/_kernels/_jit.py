@@ -43,8 +43,12 @@ def elementwise(*signatures: str) -> Decorator:
 
 
 def elementwise_many(signature: str, layout: str) -> Decorator:
-    """Make a function of arrays with several outputs of a function of one-element arrays."""
-    return _quiet(lambda f: _cached(lambda **cache: guvectorize([signature], layout, nopython=True, **cache)(f)))
+    """Make a function of arrays with several outputs of a function of one-element arrays.
+
+    Its thin wrapper is not kept on disk: two processes that write it at the same time leave a file that crashes every
+    later one (Numba 0.68, seen with two test workers and an empty cache). What it calls is kept.
+    """
+    return _quiet(guvectorize([signature], layout, nopython=True))
 
 
 def _cached(compile_with: Callable[..., Compiled]) -> Compiled:
