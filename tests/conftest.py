@@ -18,15 +18,16 @@ REFERENCE: dict[str, float] = {"kappa": 1.0, "eta_G": 0.1, "eta_J": 0.62, "alpha
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--full", action="store_true", help="run the tests marked `full` too")
+    parser.addoption("--study", action="store_true", help="run the tests marked `study` too")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--full"):
-        return
-    skip = pytest.mark.skip(reason="runs in `make test-full`")
-    for item in items:
-        if "full" in item.keywords:
-            item.add_marker(skip)
+    reasons = {"full": "runs in `make test-full`", "study": "runs with `pytest --study` only"}
+    for marker, reason in reasons.items():
+        if not config.getoption(f"--{marker}"):
+            for item in items:
+                if marker in item.keywords:
+                    item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture

@@ -84,7 +84,7 @@ def test_twin_against_closed_forms():
     assert float(mp.exp(density)) == pytest.approx(convolved, rel=1e-10)
 
 
-@pytest.mark.full
+@pytest.mark.study
 @pytest.mark.parametrize("alpha", [0.3, 0.7, 1.0, 1.2, 1.5, 1.9, 1.99])
 def test_grid_of_the_issue(alpha):
     lams = itertools.cycle((0.5, 3.0, 20.0))
@@ -95,7 +95,7 @@ def test_grid_of_the_issue(alpha):
             check_against_twin((alpha, lam, strength / lam**alpha, eta_G, dt), q)
 
 
-@pytest.mark.full
+@pytest.mark.study
 @pytest.mark.parametrize("alpha", [0.3, 0.7, 1.0, 1.2, 1.5, 1.9, 1.99])
 @pytest.mark.parametrize("eta_G", [0.0, 0.3])
 def test_untempered_grid(alpha, eta_G):
@@ -138,7 +138,7 @@ def test_random_laws():
     assert sweep(20, laws=5) <= 1
 
 
-@pytest.mark.full
+@pytest.mark.study
 def test_random_laws_at_length():
     assert sweep(21, laws=300) <= 12
 
