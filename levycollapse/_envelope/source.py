@@ -62,7 +62,7 @@ class TimescaleLaw:
         """Independent time scales, shape (len(generators), size): each row from its own generator."""
         if self._of_zeta and getattr(self._law, "_by_inversion", False):
             # All rows at once: a quantile costs microseconds, a call of `ppf` fifty milliseconds.
-            zeta = np.asarray(self._law.ppf(np.stack([1 - g.random(size) for g in generators])), dtype=float)
+            zeta = np.asarray(self._law.ppf(np.stack([g.random(size) for g in generators])), dtype=float)
             # exp(-l/tau) is 0 or 1 beyond this at any lag, and tau stays a number.
             return np.asarray(np.exp(-np.clip(zeta, -LOG_LARGEST, LOG_LARGEST)), dtype=float)
         return np.stack([self._one(size, generator) for generator in generators])
