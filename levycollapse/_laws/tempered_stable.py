@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import gamma, gammaln
 
 from .._checks import (
     FINITE,
@@ -22,6 +21,7 @@ from .._checks import (
 from .._kernels import symbol as kernels
 from .._kernels.symbol_complex import symbol_complex
 from ..errors import ParameterError
+from .cumulant import check_order, jump_cumulant
 from .fit import TemperedStableFit, fit
 from .increment import IncrementLaw
 from .increment.law import number
@@ -262,20 +262,10 @@ class TemperedStable:
         >>> lc.TemperedStable(alpha=1.0, lam=2.0, intensity=1.0).cumulant(4)
         0.5
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise ParameterError(f"n={n!r} must be an integer >= 1")
+        check_order(n)
         time = checked("t", t, POSITIVE)
-        shape = broadcast_shape(t=time, alpha=self._alpha, lam=self._lam, intensity=self._intensity)
-        if n % 2:
-            return plain(np.zeros(shape))
-        with np.errstate(all="ignore"):
-            per_intensity = gamma(n - self._alpha) * self._lam ** (self._alpha - n)
-            # Either factor alone may leave the range of floating point.
-            logarithm = gammaln(n - self._alpha) + (self._alpha - n) * np.log(self._lam)
-            direct = np.isfinite(per_intensity) & (per_intensity > 0)
-            per_intensity = np.where(direct, per_intensity, np.exp(logarithm))
-            silent = np.broadcast_to(self._intensity == 0, shape)
-            return plain(2.0 * time * self._intensity * np.where(silent, 0.0, per_intensity))
+        broadcast_shape(t=time, alpha=self._alpha, lam=self._lam, intensity=self._intensity)
+        return plain(jump_cumulant(n, self._alpha, self._lam, self._intensity, time))
 
     def cf(self, k: Any, t: Any = 1.0) -> Any:
         """Characteristic function E exp(i k J_t), which is real and positive.

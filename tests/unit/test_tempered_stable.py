@@ -36,6 +36,39 @@ def test_high_orders_and_no_tempering():
     assert lc.TemperedStable(1.5, 0.0, 0.0).cumulant(2) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("n", "alpha", "lam", "intensity", "time"),
+    [
+        (2, 0.5, 1e-250, 1e-100, 1.0),
+        (2, 0.5, 1e-250, 1e-200, 1e100),
+        (2, 1.5, 2.0, 1e-200, 1e-200),
+        (4, 1.9, 1e-90, 1e-250, 1e60),
+        (4, 0.1, 1e100, 1e300, 1e50),
+        (4, 0.1, 1e200, 1e300, 1e300),
+        (2, 1.3, 3.0, 5e-324, 1e300),
+        (300, 1.2, 40.0, 1e-80, 1e-60),
+        (300, 1.2, 1e-3, 1.0, 1.0),
+    ],
+)
+def test_cumulants_of_extreme_parameters(n, alpha, lam, intensity, time):
+    """Each has a factor outside the range of doubles; the law of a step says the same as the process."""
+    with mp.workdps(30):
+        a = mp.mpf(alpha)
+        exact = float(2 * mp.mpf(time) * mp.mpf(intensity) * mp.gamma(n - a) * mp.mpf(lam) ** (a - n))
+    found = lc.TemperedStable(alpha, lam, intensity).cumulant(n, t=time)
+    assert found == pytest.approx(exact, rel=5e-13, abs=0.0)
+    many = lc.TemperedStable([alpha, alpha], lam, [intensity, 0.0]).cumulant(n, t=time)
+    assert many.tolist() == [found, 0.0]
+
+
+def test_cumulants_of_a_step_are_those_of_the_process():
+    for alpha, lam, intensity, t in ((1.5, 3.0, 0.62, 0.01), (0.5, 1e-150, 1e-100, 1e-50), (1.2, 0.0, 1.0, 1.0)):
+        process = lc.TemperedStable(alpha, lam, intensity)
+        for n in (1, 2, 4, 301, 302):
+            assert process.increment(t).cumulant(n) == process.cumulant(n, t=t)
+    assert lc.TemperedStable(1.5, 0.0, 1.0).increment(1.0).var == np.inf
+
+
 @pytest.mark.parametrize("alpha", [1e-3, *ALPHAS, 1.999999])
 def test_stable_scale_convention(alpha):
     """Both conventions, both ways: exp(-|sigma k|^alpha) without tempering; sigma/pi at alpha = 1."""

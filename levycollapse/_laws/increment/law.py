@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import gamma
 
 from ..._checks import (
     FINITE,
@@ -19,6 +18,7 @@ from ..._checks import (
 )
 from ..._kernels.symbol import symbol_imaginary
 from ...errors import ParameterError
+from ..cumulant import check_order, jump_cumulant
 from .gaussian import Gaussian
 from .inversion import Inversion
 from .samplers import Sampler, choose
@@ -237,16 +237,9 @@ class IncrementLaw(SymmetricLaw):
             2 dt eta_J Gamma(n-alpha) lam**(alpha-n) for even n, plus 2 dt eta_G for n = 2; 0 for odd n. Without
             tempering the even ones are inf.
         """
-        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-            raise ParameterError(f"n={n!r} must be an integer >= 1")
-        if n % 2:
-            return 0.0
-        gaussian = 2.0 * self._dt * self._eta_G if n == 2 else 0.0
-        if self._eta_J == 0.0:
-            return gaussian
-        with np.errstate(all="ignore"):
-            power = np.float64(self._lam) ** (self._alpha - n)
-            return float(gaussian + 2.0 * self._dt * self._eta_J * gamma(n - self._alpha) * power)
+        check_order(n)
+        gaussian = 2.0 * (self._dt * self._eta_G) if n == 2 else 0.0
+        return gaussian + float(jump_cumulant(n, self._alpha, self._lam, self._eta_J, self._dt))
 
     @property
     def mean(self) -> float:
