@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-from numba import guvectorize, njit, vectorize
+from numba import from_dtype, njit, types
 
 Compiled = Callable[..., Any]
 Decorator = Callable[[Compiled], Compiled]
@@ -37,18 +37,47 @@ def uncached(function: Compiled) -> Compiled:
     return njit(error_model="numpy", nogil=True)(function)
 
 
-def elementwise(*signatures: str) -> Decorator:
-    """Make a function of arrays (a NumPy ufunc) of a function of numbers."""
-    return _quiet(lambda f: _cached(lambda **cache: vectorize(list(signatures), nopython=True, **cache)(f)))
+def elementwise(*outputs: str) -> Decorator:
+    """Make a function of arrays, which broadcast, of a loop over flat arrays: inputs first, then as many as `outputs`.
 
+    Numba's own `vectorize` and `guvectorize` would compile their wrappers in every process (0.1 to 0.5 s each): what
+    they keep on disk for the first is the loop's body alone, and for the second a file that two processes at once can
+    spoil (Numba 0.68). One signature, whatever is passed: there is one thing to compile and to keep.
 
-def elementwise_many(signature: str, layout: str) -> Decorator:
-    """Make a function of arrays with several outputs of a function of one-element arrays.
-
-    Its thin wrapper is not kept on disk: two processes that write it at the same time leave a file that crashes every
-    later one (Numba 0.68, seen with two test workers and an empty cache). What it calls is kept.
+    Parameters
+    ----------
+    *outputs : str
+        Types of the results. Inputs are float64.
     """
-    return _quiet(guvectorize([signature], layout, nopython=True))
+    results = [np.dtype(name) for name in outputs]
+
+    def decorator(loop: Compiled) -> Compiled:
+        inputs = loop.__code__.co_argcount - len(results)
+        signature = types.void(
+            *[types.Array(types.float64, 1, "A", readonly=True, aligned=False)] * inputs,
+            *[types.Array(from_dtype(dtype), 1, "C") for dtype in results],
+        )
+        compiled: Compiled | None = None
+
+        @wraps(loop)
+        def call(*arguments: Any) -> Any:
+            nonlocal compiled
+            if compiled is None:
+                # At the first call: a program that needs one kernel does not wait for all.
+                compiled = _cached(lambda **cache: njit(signature, error_model="numpy", nogil=True, **cache)(loop))
+            arrays = [np.asarray(argument, dtype=np.float64) for argument in arguments]
+            shapes = {array.shape for array in arrays}
+            shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
+            flat = [(a if a.shape == shape else np.broadcast_to(a, shape)).reshape(-1) for a in arrays]
+            filled = [np.empty(shape, dtype) for dtype in results]
+            compiled(*flat, *(array.reshape(-1) for array in filled))
+            # A number for numbers.
+            answers = tuple(array[()] for array in filled)
+            return answers[0] if len(answers) == 1 else answers
+
+        return call
+
+    return decorator
 
 
 def _cached(compile_with: Callable[..., Compiled]) -> Compiled:
@@ -65,26 +94,3 @@ def _cached(compile_with: Callable[..., Compiled]) -> Compiled:
             stacklevel=2,
         )
         return compile_with()
-
-
-def _quiet(compile_ufunc: Decorator) -> Decorator:
-    """Compile at the first call, and keep the floating-point flags of a kernel to itself.
-
-    A program that needs one kernel does not wait for all; and what a kernel raises on its way says nothing, since its
-    result and status do.
-    """
-
-    def decorator(function: Compiled) -> Compiled:
-        ufunc: Compiled | None = None
-
-        @wraps(function)
-        def call(*arguments: Any) -> Any:
-            nonlocal ufunc
-            if ufunc is None:
-                ufunc = compile_ufunc(function)
-            with np.errstate(all="ignore"):
-                return ufunc(*arguments)
-
-        return call
-
-    return decorator

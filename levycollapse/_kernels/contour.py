@@ -208,7 +208,8 @@ def ray(form, gauss, jump, a, angle, log_rho, step, x_low, x_high, shift, densit
     The density is in units of 1/rho: at x = 1e200 it would underflow while P does not.
     """
     largest, largest_over = 0.0, 0.0
-    count = 0
+    # Not 0, for which Numba would compile `ray_node` twice.
+    count = np.int64(0)
     for side in range(2):
         small = 0
         i = 0 if side == 0 else 1

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from ._jit import elementwise, elementwise_many, scalar
+from ._jit import elementwise, scalar
 from .gamma import gamma
 from .symbol import (
     LOG2,
@@ -252,17 +252,17 @@ def root(kappa, eta_G, eta_J, alpha, lam):
     return beta, lam * y, ROUNDING, ROOT, evaluations + 1
 
 
-@elementwise("float64(float64,float64,float64,float64,float64)")
-def exponent(kappa, eta_G, eta_J, alpha, lam):
-    return root(kappa, eta_G, eta_J, alpha, lam)[0]
+@elementwise("float64")
+def exponent(kappa, eta_G, eta_J, alpha, lam, out):
+    for i in range(out.size):
+        out[i] = root(kappa[i], eta_G[i], eta_J[i], alpha[i], lam[i])[0]
 
 
-@elementwise_many(
-    "void(float64,float64,float64,float64,float64,float64[:],float64[:],float64[:],int64[:],int64[:])",
-    "(),(),(),(),()->(),(),(),(),()",
-)
+@elementwise("float64", "float64", "float64", "int64", "int64")
 def exponent_with_status(kappa, eta_G, eta_J, alpha, lam, beta, gap, error, status, evaluations):
-    beta[0], gap[0], error[0], status[0], evaluations[0] = root(kappa, eta_G, eta_J, alpha, lam)
+    for i in range(beta.size):
+        found = root(kappa[i], eta_G[i], eta_J[i], alpha[i], lam[i])
+        beta[i], gap[i], error[i], status[i], evaluations[i] = found
 
 
 @scalar
@@ -270,9 +270,10 @@ def phi(beta, kappa, eta_G, eta_J, alpha, lam):
     return eta_G * beta * beta + psi(beta, eta_J, alpha, lam) - kappa * beta
 
 
-@elementwise("float64(float64,float64,float64,float64,float64,float64)")
-def characteristic(beta, kappa, eta_G, eta_J, alpha, lam):
-    return phi(beta, kappa, eta_G, eta_J, alpha, lam)
+@elementwise("float64")
+def characteristic(beta, kappa, eta_G, eta_J, alpha, lam, out):
+    for i in range(out.size):
+        out[i] = phi(beta[i], kappa[i], eta_G[i], eta_J[i], alpha[i], lam[i])
 
 
 @scalar
@@ -292,17 +293,24 @@ def intensity(beta, kappa, eta_G, alpha, lam):
     return room * x * (lam ** (1.0 - alpha) / (factor * reduced(x, (lam - beta) / lam, alpha)))
 
 
-@elementwise("float64(float64,float64,float64,float64,float64)")
-def intensity_for_exponent(beta, kappa, eta_G, alpha, lam):
-    return intensity(beta, kappa, eta_G, alpha, lam)
+@elementwise("float64")
+def intensity_for_exponent(beta, kappa, eta_G, alpha, lam, out):
+    for i in range(out.size):
+        out[i] = intensity(beta[i], kappa[i], eta_G[i], alpha[i], lam[i])
 
 
-@elementwise("float64(float64,float64,float64,float64)")
-def jump_threshold(kappa, eta_G, alpha, lam):
+@scalar
+def threshold(kappa, eta_G, alpha, lam):
     if lam == 0.0:
         return math.nan
     room = product_difference(kappa, eta_G, lam)
     return 0.0 if room <= 0.0 else intensity(lam, kappa, eta_G, alpha, lam)
+
+
+@elementwise("float64")
+def jump_threshold(kappa, eta_G, alpha, lam, out):
+    for i in range(out.size):
+        out[i] = threshold(kappa[i], eta_G[i], alpha[i], lam[i])
 
 
 @scalar
@@ -361,9 +369,8 @@ def derivatives(kappa, eta_G, eta_J, alpha, lam):
     return math.nan, math.nan, math.nan, math.nan, math.nan
 
 
-@elementwise_many(
-    "void(float64,float64,float64,float64,float64,float64[:],float64[:],float64[:],float64[:],float64[:])",
-    "(),(),(),(),()->(),(),(),(),()",
-)
+@elementwise("float64", "float64", "float64", "float64", "float64")
 def sensitivities(kappa, eta_G, eta_J, alpha, lam, d_kappa, d_eta_G, d_eta_J, d_alpha, d_lam):
-    d_kappa[0], d_eta_G[0], d_eta_J[0], d_alpha[0], d_lam[0] = derivatives(kappa, eta_G, eta_J, alpha, lam)
+    for i in range(d_kappa.size):
+        found = derivatives(kappa[i], eta_G[i], eta_J[i], alpha[i], lam[i])
+        d_kappa[i], d_eta_G[i], d_eta_J[i], d_alpha[i], d_lam[i] = found

@@ -66,6 +66,7 @@ def gamma(z):
     return 1.0 / (z * reciprocal) if z < 1.0 else 1.0 / reciprocal
 
 
-@elementwise("float64(float64)")
-def gamma_elementwise(z):
-    return gamma(z)
+@elementwise("float64")
+def gamma_elementwise(z, out):
+    for i in range(out.size):
+        out[i] = gamma(z[i])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ._jit import elementwise_many
+import numpy as np
+
+from ._jit import scalar
 
 
-@elementwise_many("void(float64[:,:],float64[:])", "(n,n)->(n)")
-def stationary_vector(rates, out):
+@scalar
+def stationary_vector(rates):
     """Stationary masses of the chain with off-diagonal `rates`[i, j] from i to j, which are overwritten.
 
     Every entry of the result has a small relative error, however small it is, since only positive numbers are added,
@@ -24,6 +26,7 @@ def stationary_vector(rates, out):
             if share > 0.0:
                 for j in range(last):
                     rates[i, j] += share * rates[last, j]
+    out = np.empty(n)
     out[0] = 1.0
     total = 1.0
     for j in range(1, n):
@@ -34,3 +37,4 @@ def stationary_vector(rates, out):
         total += value
     for j in range(n):
         out[j] /= total
+    return out

@@ -61,9 +61,10 @@ def log_lower_scaled(b, x):
     return math.lgamma(b + 1.0) - b * log_x + math.log1p(-upper)
 
 
-@elementwise("float64(float64,float64)")
-def log_lower(b, x):
-    return log_lower_scaled(b, x)
+@elementwise("float64")
+def log_lower(b, x, out):
+    for i in range(out.size):
+        out[i] = log_lower_scaled(b[i], x[i])
 
 
 @scalar
@@ -83,8 +84,8 @@ def log_band_gauss(b, low, high):
     return math.log(half * total) + (b - 1.0) * math.log(low)
 
 
-@elementwise("float64(float64,float64,float64)")
-def log_band(b, low, high):
+@scalar
+def log_band_of_one(b, low, high):
     """Logarithm of int_low^high u^(b-1) e^(low-u) du for b > 0, 0 < low < high, in a form without cancellation."""
     spread = (high - low) / low
     if spread <= 1.0 and high - low <= 4.0 and abs(b - 1.0) * spread <= 8.0:
@@ -98,3 +99,9 @@ def log_band(b, low, high):
     log_high = log_lower_scaled(b, high) + b * math.log(high)
     log_low = log_lower_scaled(b, low) + b * math.log(low)
     return low - math.log(b) + log_high + math.log(-math.expm1(log_low - log_high))
+
+
+@elementwise("float64")
+def log_band(b, low, high, out):
+    for i in range(out.size):
+        out[i] = log_band_of_one(b[i], low[i], high[i])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ._jit import elementwise_many
+import numpy as np
+
+from ._jit import scalar
 
 #: Points of the stencil. On a table that samples the highest wave number 8 times a period, 16 points leave 1e-16 of a
 #: function whose spectrum decays exponentially.
@@ -11,9 +13,8 @@ STENCIL = 16
 WEIGHTS = (1.0, -15.0, 105.0, -455.0, 1365.0, -3003.0, 5005.0, -6435.0)
 
 
-@elementwise_many("void(float64[:],float64,float64[:])", "(n),()->()")
-def interpolate(table, position, out):
-    """Value of the table at a fractional index, by the 16 nearest points (fewer margins are clipped)."""
+@scalar
+def value_at(table, position):
     first = int(position) - 7
     first = min(max(first, 0), len(table) - 16)
     top = 0.0
@@ -21,9 +22,22 @@ def interpolate(table, position, out):
     for j in range(16):
         distance = position - (first + j)
         if distance == 0.0:
-            out[0] = table[first + j]
-            return
+            return table[first + j]
         weight = (WEIGHTS[j] if j < 8 else -WEIGHTS[15 - j]) / distance
         top += weight * table[first + j]
         bottom += weight
-    out[0] = top / bottom
+    return top / bottom
+
+
+@scalar
+def fill(table, positions, out):
+    for i in range(out.size):
+        out[i] = value_at(table, positions[i])
+
+
+def interpolate(table, position):
+    """Value of the table at fractional indices, by the 16 nearest points (fewer margins are clipped)."""
+    at = np.asarray(position, dtype=np.float64)
+    out = np.empty(at.shape)
+    fill(table, at.reshape(-1), out.reshape(-1))
+    return out[()]

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from ._jit import elementwise_many, scalar
+from ._jit import elementwise, scalar
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(16)
 #: e^-45 = 3e-20: what is left out is below rounding, also of integrals a thousand times as wide as their peak.
@@ -118,10 +118,8 @@ def march(direction, stop, slope, up, down, inverse_variance):
             return zero, one
 
 
-@elementwise_many(
-    "void(float64,float64,float64,float64,float64,float64,float64[:],float64[:])", "(),(),(),(),(),()->(),()"
-)
-def log_integral(start, b, inverse_cut, lag, centre, inverse_variance, out_log, out_mean):
+@scalar
+def log_integral_of_one(start, b, inverse_cut, lag, centre, inverse_variance):
     """Logarithm of the integral of e^(-phi) over [start, inf), and the mean of lag e^(-y) under e^(-phi)."""
     top = minimum(start, b, inverse_cut, lag, centre, inverse_variance)
     up = inverse_cut * math.exp(top) if inverse_cut > 0.0 else 0.0
@@ -134,5 +132,11 @@ def log_integral(start, b, inverse_cut, lag, centre, inverse_variance, out_log, 
         left_zero, left_one = march(-1.0, start - top, slope, up, down, inverse_variance)
         zero += left_zero
         one += left_one
-    out_log[0] = math.log(zero) - phi(top, b, inverse_cut, lag, centre, inverse_variance)
-    out_mean[0] = one / zero
+    return math.log(zero) - phi(top, b, inverse_cut, lag, centre, inverse_variance), one / zero
+
+
+@elementwise("float64", "float64")
+def log_integral(start, b, inverse_cut, lag, centre, inverse_variance, out_log, out_mean):
+    for i in range(out_log.size):
+        found = log_integral_of_one(start[i], b[i], inverse_cut[i], lag[i], centre[i], inverse_variance[i])
+        out_log[i], out_mean[i] = found

@@ -38,6 +38,7 @@ def phase_code(kappa, eta_G, eta_J, alpha, lam, tolerance):
     return CONCENTRATED if sign < 0 else BROAD
 
 
-@elementwise("int64(float64,float64,float64,float64,float64,float64)")
-def phase(kappa, eta_G, eta_J, alpha, lam, tolerance):
-    return phase_code(kappa, eta_G, eta_J, alpha, lam, tolerance)
+@elementwise("int64")
+def phase(kappa, eta_G, eta_J, alpha, lam, tolerance, out):
+    for i in range(out.size):
+        out[i] = phase_code(kappa[i], eta_G[i], eta_J[i], alpha[i], lam[i], tolerance[i])

@@ -238,7 +238,9 @@ def build(tempered, gauss, jump, a, x_low, x_high, nodes, others, series, errors
             errors[1] = reducible1 + loose1
             # Far out the rounding of the logarithms themselves shows in these differences.
             errors[2] = max(reducible0 + 1e-14 * trial[0, 0], reducible1 + 1e-14 * trial[1, 0])
-            series[:] = trial
+            # Not `series[:] = trial`: Numba then compiles the text of an error about shapes, for 5 s.
+            for k in range(n):
+                series[0, k], series[1, k] = trial[0, k], trial[1, k]
             found = form
         if good_enough(errors):
             break

@@ -282,16 +282,19 @@ def untempered_constant(alpha):
     return math.pi / (math.gamma(1.0 + alpha) * math.sin(angle))
 
 
-@elementwise("float64(float64,float64,float64,float64)")
-def symbol(s, eta_J, alpha, lam):
-    return psi(s, eta_J, alpha, lam)
+@elementwise("float64")
+def symbol(s, eta_J, alpha, lam, out):
+    for i in range(out.size):
+        out[i] = psi(s[i], eta_J[i], alpha[i], lam[i])
 
 
-@elementwise("float64(float64,float64,float64,float64)")
-def symbol_imaginary(k, eta_J, alpha, lam):
-    return psi_imaginary(k, eta_J, alpha, lam)
+@elementwise("float64")
+def symbol_imaginary(k, eta_J, alpha, lam, out):
+    for i in range(out.size):
+        out[i] = psi_imaginary(k[i], eta_J[i], alpha[i], lam[i])
 
 
-@elementwise("float64(float64)")
-def stable_constant(alpha):
-    return untempered_constant(alpha)
+@elementwise("float64")
+def stable_constant(alpha, out):
+    for i in range(out.size):
+        out[i] = untempered_constant(alpha[i])

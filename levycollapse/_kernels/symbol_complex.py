@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ._jit import elementwise_many, scalar
+from ._jit import elementwise, scalar
 from .gamma import gamma
 from .symbol import SERIES_BELOW, TINY_INDEX, psi, psi_imaginary
 
@@ -63,8 +63,9 @@ def psi_complex(s, eta_J, alpha, lam):
     return eta_J * gamma(2.0 - alpha) * lam**alpha * h
 
 
-@elementwise_many("void(float64,float64,float64,float64,float64,float64[:],float64[:])", "(),(),(),(),()->(),()")
+@elementwise("float64", "float64")
 def symbol_complex(real, imaginary, eta_J, alpha, lam, out_real, out_imaginary):
-    value = psi_complex(complex(real, imaginary), eta_J, alpha, lam)
-    out_real[0] = value.real
-    out_imaginary[0] = value.imag
+    for i in range(out_real.size):
+        value = psi_complex(complex(real[i], imaginary[i]), eta_J[i], alpha[i], lam[i])
+        out_real[i] = value.real
+        out_imaginary[i] = value.imag
