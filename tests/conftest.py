@@ -6,6 +6,8 @@ import os
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
@@ -33,3 +35,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def reference() -> dict[str, float]:
     return dict(REFERENCE)
+
+
+@pytest.fixture
+def without_saving(monkeypatch):
+    """Pictures are drawn but not rendered, which takes seconds; the examples of the help in tests/cli are."""
+
+    def save(axes, stem):
+        files = [Path(f"{stem}.{ending}") for ending in ("png", "pdf")]
+        for path in files:
+            path.touch()
+        return files
+
+    monkeypatch.setattr("levycollapse.plotting.save_figure", save)

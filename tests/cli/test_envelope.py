@@ -12,11 +12,9 @@ import pytest
 import levycollapse as lc
 from levycollapse.cli.tables import read_timescales
 from tests.cli.test_cli import COMMAND, _assert_one_line, strict_json
-from tests.cli.test_simulate import here, read, run
-from tests.cli.test_stationary import without_saving
+from tests.cli.test_simulate import read, run
 from tests.conftest import REFERENCE
 
-__all__ = ["here", "without_saving"]
 LAGS = np.geomspace(1.0, 1e4, 128)
 TAU = np.array([1.5, 20.0, 3.0, 400.0])
 WEIGHTS = np.array([1.0, 2.0, 0.0, 0.5])

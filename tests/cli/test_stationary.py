@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,29 +11,15 @@ import xarray as xr
 
 import levycollapse as lc
 from tests.cli.test_cli import COMMAND, _assert_one_line, strict_json
-from tests.cli.test_simulate import here, run
+from tests.cli.test_simulate import run
 from tests.conftest import REFERENCE
 
-__all__ = ["here"]
 NAMES = ["stationary.nc", "stationary.pdf", "stationary.png", "summary.json"]
 
 
 @pytest.fixture(scope="module")
 def law():
     return lc.stationary_density(lc.CollapseModel.from_parameters(**REFERENCE))
-
-
-@pytest.fixture
-def without_saving(monkeypatch):
-    """Pictures are drawn but not rendered, which takes seconds; the examples of the help in test_cli are."""
-
-    def save(axes, stem):
-        files = [Path(f"{stem}.{ending}") for ending in ("png", "pdf")]
-        for path in files:
-            path.touch()
-        return files
-
-    monkeypatch.setattr("levycollapse.plotting.save_figure", save)
 
 
 def test_files_and_record_are_those_of_the_functions(here, capsys, without_saving, law):

@@ -21,7 +21,7 @@ def test_python_session():
     assert results.failed == 0
 
 
-def test_commands(tmp_path, monkeypatch, capsys):
+def test_commands(tmp_path, monkeypatch, capsys, without_saving):
     monkeypatch.chdir(tmp_path)
     commands = re.findall(r"^levycollapse (.*)$", README, flags=re.MULTILINE)
     assert len(commands) == 6
