@@ -121,8 +121,8 @@ def tempered_grid(alpha):
 
 
 def untempered_grid(alpha):
-    for dt, strength, gauss in itertools.product(TIMES, (0.1, 1.0, 10.0), (0.0, 0.3)):
-        yield alpha, 0.0, strength, gauss, dt
+    for dt, gauss in itertools.product(TIMES, (0.0, 0.3)):
+        yield alpha, 0.0, 1.0, gauss, dt
 
 
 @pytest.mark.full
@@ -182,9 +182,10 @@ def test_random_laws():
     assert sweep(20, laws=5) <= 1
 
 
-@pytest.mark.study
+@pytest.mark.full
 def test_random_laws_at_length():
-    assert sweep(21, laws=300) <= 12
+    """Refused are two pure-jump laws of alpha < 0.06 at dt < 1e-4."""
+    assert sweep(21, laws=300) <= 4
 
 
 @pytest.mark.parametrize("parameters", LAWS, ids=str)
