@@ -17,6 +17,9 @@ from numba import from_dtype, njit, types
 Compiled = Callable[..., Any]
 Decorator = Callable[[Compiled], Compiled]
 
+#: Values that an elementwise kernel takes at a time, where its arguments are not flat as they are.
+PIECE = 8192
+
 
 def scalar(function: Compiled) -> Compiled:
     """Compile a function of numbers, to be called from other kernels."""
@@ -55,7 +58,7 @@ def elementwise(*outputs: str) -> Decorator:
         inputs = loop.__code__.co_argcount - len(results)
         signature = types.void(
             *[types.Array(types.float64, 1, "A", readonly=True, aligned=False)] * inputs,
-            *[types.Array(from_dtype(dtype), 1, "C") for dtype in results],
+            *[types.Array(from_dtype(dtype), 1, "A") for dtype in results],
         )
         compiled: Compiled | None = None
 
@@ -66,11 +69,18 @@ def elementwise(*outputs: str) -> Decorator:
                 # At the first call: a program that needs one kernel does not wait for all.
                 compiled = _cached(lambda **cache: njit(signature, error_model="numpy", nogil=True, **cache)(loop))
             arrays = [np.asarray(argument, dtype=np.float64) for argument in arguments]
-            shapes = {array.shape for array in arrays}
-            shape = shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
-            flat = [(a if a.shape == shape else np.broadcast_to(a, shape)).reshape(-1) for a in arrays]
-            filled = [np.empty(shape, dtype) for dtype in results]
-            compiled(*flat, *(array.reshape(-1) for array in filled))
+            # In pieces, as a ufunc works: a grid is not written out, and an interrupt does not wait for its end.
+            with np.nditer(
+                [*arrays, *[None] * len(results)],
+                flags=["external_loop", "buffered", "zerosize_ok"],
+                op_flags=[["readonly"]] * inputs + [["writeonly", "allocate"]] * len(results),
+                op_dtypes=[np.dtype(np.float64)] * inputs + results,
+                order="C",
+                buffersize=PIECE,
+            ) as pieces:
+                filled = pieces.operands[inputs:]
+                for piece in pieces:
+                    compiled(*piece)
             # A number for numbers.
             answers = tuple(array[()] for array in filled)
             return answers[0] if len(answers) == 1 else answers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ._jit import scalar
@@ -35,7 +37,7 @@ def fill(table, positions, out):
         out[i] = value_at(table, positions[i])
 
 
-def interpolate(table, position):
+def interpolate(table: Any, position: Any) -> Any:
     """Value of the table at fractional indices, by the 16 nearest points (fewer margins are clipped)."""
     at = np.asarray(position, dtype=np.float64)
     out = np.empty(at.shape)
