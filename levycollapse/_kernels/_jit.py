@@ -60,6 +60,7 @@ def elementwise(*outputs: str) -> Decorator:
             *[types.Array(types.float64, 1, "A", readonly=True, aligned=False)] * inputs,
             *[types.Array(from_dtype(dtype), 1, "A") for dtype in results],
         )
+        flags: Any = [["readonly"]] * inputs + [["writeonly", "allocate"]] * len(results)
         compiled: Compiled | None = None
 
         @wraps(loop)
@@ -68,12 +69,12 @@ def elementwise(*outputs: str) -> Decorator:
             if compiled is None:
                 # At the first call: a program that needs one kernel does not wait for all.
                 compiled = _cached(lambda **cache: njit(signature, error_model="numpy", nogil=True, **cache)(loop))
-            arrays = [np.asarray(argument, dtype=np.float64) for argument in arguments]
+            operands: Any = [np.asarray(argument, dtype=np.float64) for argument in arguments] + [None] * len(results)
             # In pieces, as a ufunc works: a grid is not written out, and an interrupt does not wait for its end.
             with np.nditer(
-                [*arrays, *[None] * len(results)],
+                operands,
                 flags=["external_loop", "buffered", "zerosize_ok"],
-                op_flags=[["readonly"]] * inputs + [["writeonly", "allocate"]] * len(results),
+                op_flags=flags,
                 op_dtypes=[np.dtype(np.float64)] * inputs + results,
                 order="C",
                 buffersize=PIECE,
