@@ -6,6 +6,7 @@ also what lets loops vectorise. `fastmath` stays off: it deletes NaN checks.
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Callable
 from functools import wraps
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numba import from_dtype, njit, types
+from numba.core.caching import IndexDataCacheFile
 
 Compiled = Callable[..., Any]
 Decorator = Callable[[Compiled], Compiled]
@@ -91,10 +93,25 @@ def elementwise(*outputs: str) -> Decorator:
     return decorator
 
 
+class _NamedByKey(IndexDataCacheFile):  # type: ignore[misc]
+    """Files of machine code named by what is in them.
+
+    Numba counts them. Two processes that save code for different types at once would choose the same number, and the
+    index would lead one type to the other's code.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        overloads = self._load_index()
+        name = f"{self._index_name.removesuffix('.nbi')}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"
+        self._save_data(name, data)
+        if overloads.get(key) != name:
+            self._save_index({**overloads, key: name})
+
+
 def _cached(compile_with: Callable[..., Compiled]) -> Compiled:
     """Keep the machine code on disk, or do without where no folder can be written."""
     try:
-        return compile_with(cache=True)
+        dispatcher = compile_with(cache=True)
     except RuntimeError as error:
         if "no locator" not in str(error):
             raise
@@ -105,3 +122,7 @@ def _cached(compile_with: Callable[..., Compiled]) -> Compiled:
             stacklevel=2,
         )
         return compile_with()
+    kept = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if kept is not None:  # there is none under NUMBA_DISABLE_JIT
+        kept.__class__ = _NamedByKey
+    return dispatcher

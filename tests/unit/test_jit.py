@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from levycollapse._kernels._jit import scalar
 from levycollapse._kernels.exponent import exponent, exponent_with_status, phi
 from levycollapse._kernels.interpolation import STENCIL, interpolate
 from levycollapse._kernels.phases import phase
@@ -51,6 +52,29 @@ def test_arrays_broadcast_in_any_layout():
     assert found(np.empty((0, 3, 4))).shape == (0, 3, 4)
     with pytest.raises(ValueError, match="broadcast"):
         found(np.ones((2, 4)))
+
+
+def test_code_for_other_types_has_another_file(tmp_path):
+    """Two processes that read an empty index and then save code for two types: the last index may lose one of them,
+    but leads neither to the other's code."""
+
+    @scalar
+    def function(x):
+        return x
+
+    kept = type(function._cache._cache_file)
+    first, second = (kept(str(tmp_path), "function-1", "stamp") for _ in range(2))
+    first._load_index = dict
+    first._save_index, late = (lambda index: None), first._save_index
+    first.save(("int64", "machine"), "code for int64")
+    second.save(("float64", "machine"), "code for float64")
+    late({("int64", "machine"): next(p.name for p in tmp_path.glob("*.nbc") if b"int64" in p.read_bytes())})
+    del first._load_index
+    assert first.load(("int64", "machine")) == "code for int64"
+    assert first.load(("float64", "machine")) is None
+    second.save(("float64", "machine"), "code for float64")
+    assert first.load(("float64", "machine")) == "code for float64"
+    assert first.load(("int64", "machine")) == "code for int64"
 
 
 def test_interpolation_in_any_shape():
