@@ -82,8 +82,7 @@ class HookedNetwork(Network):
     def _final(self, output: Any, call: Call) -> list[Tensor]:
         state = output if is_cell(self.target) else output[1]
         if not isinstance(self.target, _TORCH_MODULES):
-            state = state[:, -1]
-            return [state.clone()]
+            return [state[:, -1].clone()]
         return [part.clone() for part in self._split(state)]
 
     def _split(self, state: Any) -> list[Tensor]:
@@ -92,8 +91,6 @@ class HookedNetwork(Network):
         parts = state if isinstance(state, (tuple, list)) else (state,)
         if is_cell(self.target):
             parts = tuple(part.reshape(1, -1, part.shape[-1]) for part in parts)
-        elif parts[0].ndim == 2:
-            parts = tuple(part.unsqueeze(1) for part in parts)
         return split_state(parts, self.layers, f"the state given to {self.name!r}")
 
     def _batch(self, calls: list[Call], lengths: Any) -> Batch:
