@@ -68,7 +68,8 @@ class HookedNetwork(Network):
 
     def _begun(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         named = dict(zip(("input", "hx"), args, strict=False)) | kwargs
-        x, state = named.get("input", named.get("x")), named.get("hx", named.get("state"))
+        x: Any = named.get("input", named.get("x"))
+        state = named.get("hx", named.get("state"))
         packed = isinstance(x, PackedSequence)
         if is_cell(self.target):
             x = x.unsqueeze(0) if x.ndim == 1 else x

@@ -52,7 +52,7 @@ class DenseLayer(RecurrentLayer):
     @cached_property
     def blocks(self) -> tuple[Tensor, ...]:
         """Recurrent weights by gate, float64."""
-        return self.weight_hh.detach().double().split(self.hidden_size)
+        return torch.split(self.weight_hh.detach().double(), self.hidden_size)
 
     @cached_property
     def diagonals(self) -> tuple[Tensor, ...]:

@@ -33,7 +33,7 @@ class RecurrentInfo:
     name : str
         What `submodule` calls it: the prefix of its keys, '' if they have none.
     kind : str
-        ``rnn``, ``gru`` and ``lstm`` of torch, or ``const``, ``shared``, ``diag``, ``gru-reset-before`` of this package.
+        ``rnn``, ``gru``, ``lstm`` of torch, or ``const``, ``shared``, ``diag``, ``gru-reset-before`` of this package.
     input_size, hidden_size : int
         D and H.
     layers, directions : int
