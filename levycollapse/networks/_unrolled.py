@@ -83,7 +83,7 @@ class Leaky(_Unrolled):
             factors = [gate * (1 - g * g)]
             if s is None:
                 factors.append((g - h) * (gate * (1 - gate)))
-            by = torch.cat(factors, 2).unflatten(2, (len(factors), size))
+            by = torch.stack(factors, 2)
             carry, into, of_piece = 1 - gate, grad.transpose(0, 1)[piece], []
             for t in reversed(range(len(h))):
                 dh = dh + into[t]
