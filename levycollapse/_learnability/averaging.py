@@ -224,9 +224,14 @@ def oriented_null_samples(batch: Any, alpha: Any, eps: Any) -> Any:
         return plain(np.exp(np.log(size) + np.asarray(concentration_exponent(index)) * ratio))
 
 
+def rate_exponent(alpha: Any) -> Any:
+    """Exponent 1 - 1/alpha of the concentration rate; 1/alpha - 1 near 1 would cancel."""
+    return (alpha - 1) / alpha
+
+
 def log_rate(log_samples: FloatArray, alpha: Any) -> FloatArray:
-    """Logarithm of the concentration rate; (1 - alpha)/alpha has no cancellation, 1/alpha - 1 near 1 has."""
-    return np.asarray(log_samples * (1 - alpha) / alpha)
+    """Logarithm of the concentration rate."""
+    return np.asarray(-log_samples * rate_exponent(alpha))
 
 
 @lru_cache(maxsize=1024)

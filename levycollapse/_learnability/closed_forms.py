@@ -12,7 +12,7 @@ from scipy.special import wrightomega
 
 from .._checks import NON_NEGATIVE, POSITIVE, FloatArray, _Range, checked, plain
 from ..errors import ParameterError
-from .averaging import SAMPLES
+from .averaging import SAMPLES, rate_exponent
 from .detection import log_samples, log_threshold
 from .noise import StableNoise, noise_of, power_of
 
@@ -39,7 +39,7 @@ class EnvelopeLaw(ABC):
     def _log_envelope(self, lags: FloatArray) -> FloatArray: ...
 
     @abstractmethod
-    def local_exponent_at(self, log_lags: FloatArray) -> FloatArray:
+    def _exponent_at(self, log_lags: FloatArray) -> FloatArray:
         """Local exponent, by the logarithm of the lag.
 
         Parameters
@@ -103,7 +103,7 @@ class EnvelopeLaw(ABC):
             The local exponent.
         """
         with np.errstate(over="ignore", under="ignore"):
-            return plain(self.local_exponent_at(np.log(checked("lags", lags, POSITIVE))))
+            return plain(self._exponent_at(np.log(checked("lags", lags, POSITIVE))))
 
     def log_window(self, N: Any, noise: StableNoise, *, power: float = 0.5) -> Any:
         """Logarithm of the learnability window, finite where the window itself overflows.
@@ -205,11 +205,12 @@ class EnvelopeLaw(ABC):
         Returns
         -------
         float or ndarray
-            1/(kappa b(H_N)), with b the local exponent of f; 0 for alpha <= 1, nan where there is no window.
+            (1 - 1/alpha)/b(H_N) = 1/(kappa b), with b the local exponent of f; 0 at alpha = 1 and negative below, where
+            the mean of more samples is wider. nan where there is no window.
         """
         log_h = np.asarray(self.log_window(N, noise, power=power))
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            growth = 1 / (noise.concentration_exponent * self.local_exponent_at(log_h))
+            growth = rate_exponent(noise.alpha) / self._exponent_at(log_h)
         return plain(np.where(np.isfinite(log_h), growth, np.nan))
 
 
@@ -248,7 +249,7 @@ class ExponentialEnvelope(EnvelopeLaw):
     def _log_envelope(self, lags: FloatArray) -> FloatArray:
         return np.asarray(math.log(self.amplitude) - self.rate * lags)
 
-    def local_exponent_at(self, log_lags: FloatArray) -> FloatArray:
+    def _exponent_at(self, log_lags: FloatArray) -> FloatArray:
         return np.asarray(self.rate * np.exp(log_lags))
 
     def _log_lag(self, log_f: FloatArray) -> FloatArray:
@@ -290,7 +291,7 @@ class PowerEnvelope(EnvelopeLaw):
     def _log_envelope(self, lags: FloatArray) -> FloatArray:
         return np.asarray(math.log(self.amplitude) - self.exponent * np.log(lags))
 
-    def local_exponent_at(self, log_lags: FloatArray) -> FloatArray:
+    def _exponent_at(self, log_lags: FloatArray) -> FloatArray:
         return np.full(np.shape(log_lags), self.exponent)
 
     def _log_lag(self, log_f: FloatArray) -> FloatArray:
@@ -334,7 +335,7 @@ class LogarithmicEnvelope(EnvelopeLaw):
     def _log_envelope(self, lags: FloatArray) -> FloatArray:
         return np.asarray(math.log(self.amplitude) - self.power * np.log(np.log(math.e + lags)))
 
-    def local_exponent_at(self, log_lags: FloatArray) -> FloatArray:
+    def _exponent_at(self, log_lags: FloatArray) -> FloatArray:
         # l/((e + l) log(e + l)), with log(e + l) = log l + log1p(e/l), at any log l.
         over = np.exp(1.0 - log_lags)
         return np.asarray(self.power / ((1 + over) * np.logaddexp(log_lags, 1.0)))
@@ -393,7 +394,7 @@ class TemperedEnvelope(EnvelopeLaw):
         cut = np.exp(self.shape * (log_lags - math.log(self.cutoff)))
         return np.asarray(math.log(self.amplitude) - self.exponent * log_lags - cut)
 
-    def local_exponent_at(self, log_lags: FloatArray) -> FloatArray:
+    def _exponent_at(self, log_lags: FloatArray) -> FloatArray:
         return np.asarray(self.exponent + self.shape * np.exp(self.shape * (log_lags - math.log(self.cutoff))))
 
     def _log_lag(self, log_f: FloatArray) -> FloatArray:

@@ -111,7 +111,7 @@ def closed_edges(law: EnvelopeLaw, log_level: FloatArray) -> Edges:
     status[window == np.inf] = WindowStatus.OVERFLOW
     slope = np.full(log_level.shape, np.nan)
     there = np.isfinite(log_window)
-    slope[there] = law.local_exponent_at(log_window[there])
+    slope[there] = law._exponent_at(log_window[there])
     return _shaped(window, status, window, window, slope, log_level.shape)
 
 

@@ -17,7 +17,7 @@ from .._stationary.solve import stationary_density
 from .._theory.phase import Phase
 from .._theory.tail import TailLaw
 from ..errors import ParameterError
-from .averaging import SAMPLES
+from .averaging import SAMPLES, rate_exponent
 from .bounds import decision_divergence
 from .closed_forms import EnvelopeLaw
 from .detection import log_threshold
@@ -80,7 +80,7 @@ class LearnabilityWindow:
         Lags between which the edge lies for certain: neighbouring lags of a table, or the window itself where the
         envelope is known everywhere.
     growth_exponent : float or ndarray
-        d log H_N/d log N = 1/(kappa b(H_N)), b the local exponent of the envelope; nan where there is no edge.
+        d log H_N/d log N = (1 - 1/alpha)/b(H_N), b the local exponent of the envelope; nan where there is no edge.
     threshold : float or ndarray
         Envelope that the mean of N samples detects (`detection_threshold`).
     information_threshold : float or ndarray
@@ -244,7 +244,7 @@ def learnability_window(
             status=_codes(found.status),
             lower=plain(found.lower),
             upper=plain(found.upper),
-            growth_exponent=plain(1 / (noise.concentration_exponent * found.slope)),
+            growth_exponent=plain(rate_exponent(noise.alpha) / found.slope),
             threshold=plain(np.exp(log_level)),
             information_threshold=plain(np.exp(log_least)),
             information_window=plain(np.where(unknown, np.nan, least.window)),
