@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -62,9 +63,17 @@ def power_series(x, alpha, derivative):
             n += 1
 
 
-def edges(shift):
-    """Break points of the line: doubling distances from both peaks."""
-    reach = [mp.mpf(2) ** k for k in range(-1, int(mp.log(max(shift, 1), 2)) + 30)]
+def half_density(x):
+    """The density at alpha = 1/2, by Fresnel integrals."""
+    x = abs(x)
+    inner = 1 / mp.sqrt(2 * mp.pi * x)
+    sine, cosine = 0.5 - mp.fresnels(inner), 0.5 - mp.fresnelc(inner)
+    return (mp.sin(1 / (4 * x)) * sine + mp.cos(1 / (4 * x)) * cosine) / mp.sqrt(2 * mp.pi * x**3)
+
+
+def edges(shift, first=-1):
+    """Break points of the line: doubling distances from both peaks, from 2**first on."""
+    reach = [mp.mpf(2) ** k for k in range(first, int(mp.log(max(shift, 1), 2)) + 30)]
     middle = shift / 2
     left = [-d for d in reversed(reach)]
     inner = [d for d in reach if d < middle]
@@ -72,18 +81,27 @@ def edges(shift):
 
 
 def divergence(shift, alpha):
-    """int f(x) (log f(x) - log f(x - shift)) dx, as the definition has it, by Gauss-Legendre panels."""
+    """KL as the definition has it."""
     with mp.workdps(DIGITS):
-        shift, alpha = mp.mpf(shift), mp.mpf(alpha)
-        nodes = legendre(12)
-        total = mp.mpf(0)
-        points = edges(shift)
-        for a, b in pairwise(points):
-            for x, w in nodes:
-                at = (a + b) / 2 + (b - a) / 2 * x
-                f = density(at, alpha)
-                total += w * (b - a) / 2 * f * (mp.log(f) - mp.log(density(at - shift, alpha)))
-        return float(total)
+        exact = mp.mpf(alpha)
+        return integral(lambda x: density(x, exact), mp.mpf(shift), -1)
+
+
+def half_divergence(shift):
+    """KL at alpha = 1/2."""
+    with mp.workdps(DIGITS):
+        return integral(half_density, mp.mpf(shift), -10)
+
+
+def integral(law, shift, first):
+    """int f(x) (log f(x) - log f(x - shift)) dx by Gauss-Legendre panels."""
+    total = mp.mpf(0)
+    for a, b in pairwise(edges(shift, first)):
+        for x, w in legendre(12):
+            at = (a + b) / 2 + (b - a) / 2 * x
+            f = law(at)
+            total += w * (b - a) / 2 * f * (mp.log(f) - mp.log(law(at - shift)))
+    return float(total)
 
 
 def information(alpha):
@@ -99,6 +117,7 @@ def information(alpha):
         return float(total)
 
 
+@lru_cache
 def legendre(n):
     """Nodes and weights of Gauss and Legendre."""
     roots = mp.polyroots(mp.taylor(lambda x: mp.legendre(n, x), 0, n)[::-1], maxsteps=200, extraprec=200)
