@@ -83,8 +83,9 @@ def asymptote_edges(asymptote: Any, log_level: FloatArray) -> Edges:
     grid = np.linspace(0.0, LONGEST, SCAN)
     values = log_envelope(asymptote, np.exp(grid))
     # Short of the lag from which it falls it means nothing.
-    known = np.flatnonzero(~np.isfinite(values[:-1]) & (values[:-1] != -np.inf) | (np.diff(values) > 0))
-    start = int(known[-1]) + 1 if known.size else 0
+    with np.errstate(invalid="ignore"):
+        unfit = np.flatnonzero(np.isnan(values[:-1]) | (np.diff(values) > 0))
+    start = int(unfit[-1]) + 1 if unfit.size else 0
     window, slope = np.full((2, level.size), np.nan)
     status = np.full(level.size, int(WindowStatus.REACHED))
     lower, upper = np.zeros(level.size), np.full(level.size, np.exp(grid[start]))
