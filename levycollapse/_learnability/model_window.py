@@ -203,7 +203,8 @@ def learnability_window(
     BEYOND_TABLE, and `lower` the last lag.
 
     The quantiles of H_N over networks are the windows of the quantiles of f_H(l), exactly, because every single
-    envelope falls. The mean envelope's window is not their mean: far out it is carried by few networks.
+    envelope falls; they are interpolated between 32 lags a decade, to about 1 %, well within their own intervals. The
+    mean envelope's window is not their mean: far out it is carried by few networks.
 
     N counts independent samples of the statistic. It is not the number of time steps, and not the size of a training
     set unless each sequence gives one sample.

@@ -33,6 +33,7 @@ def test_against_mpmath(alpha):
         assert lc.stable_divergence(float(shift), float(alpha)) == pytest.approx(value, rel=1e-10)
 
 
+@pytest.mark.full
 def test_one_golden_value_again():
     want = GOLDEN["1.95"]["divergence"]["0.03"]
     assert twin.divergence(0.03, 1.95) == pytest.approx(want, rel=1e-15)
@@ -161,13 +162,15 @@ def test_bounds_hold_for_the_best_test():
 
 def test_mutual_information_of_one_sample():
     """The information itself, by quadrature, is below its bound."""
-    x = np.linspace(-400, 400, 800_001)
+    x = np.linspace(-400, 400, 160_001)
     for alpha, f in ((1.5, 0.5), (1.8, 3.0), (2.0, 1.0)):
         law = lc.SymmetricStable(alpha)
         p, q = law.pdf(x), law.pdf(x - f)
         middle = (p + q) / 2
         with np.errstate(invalid="ignore", divide="ignore"):
-            terms = 0.5 * np.where(p > 0, p * np.log(p / middle), 0) + 0.5 * np.where(q > 0, q * np.log(q / middle), 0)
+            terms = 0.5 * np.where(p > 1e-290, p * np.log(p / middle), 0) + 0.5 * np.where(
+                q > 1e-290, q * np.log(q / middle), 0
+            )
         exact = float(terms.sum() * (x[1] - x[0]))
         bound = lc.mutual_information_bound(f, noise(alpha), 1)
         assert exact <= bound * (1 + 1e-6)

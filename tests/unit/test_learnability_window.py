@@ -167,7 +167,7 @@ def test_logarithmic_regime_is_the_limit_of_little_tempering():
         log_windows.append(np.log(found.window))
     assert (np.diff(np.array(log_windows), axis=0) > 0).all()
     untempered = lc.learnability_window(lc.CollapseModel.from_parameters(**{**BROAD, "lam": 0.0}), N, NOISE)
-    # f falls short by about sqrt(lam log H): slowly, so that the limit needs the chain's tiny lam. Its error of f is 0.4 %.
+    # f falls short by about sqrt(lam log H), slowly: the limit needs the chain's tiny lam, whose f is 0.4 % off.
     almost = lc.CollapseModel.from_parameters(**{**BROAD, "lam": 1e-7})
     near = lc.learnability_window(lc.stationary_density(almost, method="chain"), N, NOISE)
     np.testing.assert_allclose(np.log(near.window), np.log(untempered.window), rtol=0.03)
@@ -257,8 +257,8 @@ def test_band_against_networks_one_by_one():
         middle = 0.5 * (low + high)
         seen = np.exp(-np.exp(middle)[..., None] / tau[:, None, :]).mean(axis=-1) >= level
         low, high = np.where(seen, middle, low), np.where(seen, high, middle)
-    # The same networks: only the interpolation between lags differs.
-    np.testing.assert_allclose(band.window, np.quantile(np.exp(low), [0.25, 0.5, 0.75], axis=0), rtol=0.005)
+    # The same networks: only the interpolation between lags differs, where another network takes over.
+    np.testing.assert_allclose(band.window, np.quantile(np.exp(low), [0.25, 0.5, 0.75], axis=0), rtol=0.02)
     assert (band.window_low <= band.window).all()
     assert (band.window <= band.window_high).all()
     assert (band.status == WindowStatus.REACHED).all()
