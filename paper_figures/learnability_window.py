@@ -11,7 +11,7 @@ from levycollapse import plotting
 FRAME = {"kappa": 1.0, "eta_G": 0.1, "lam": 3.0}
 NOISE = lc.StableNoise(alpha=1.5, scale=1.0, signal=2.0, level=0.05)
 #: Points along an axis; each takes a stationary law, 20 to 50 ms.
-POINTS = 40
+POINTS = 28
 
 
 def diagram(folder: Path) -> None:

@@ -41,8 +41,8 @@ LABEL_MARGIN = 0.05
 HALO = [patheffects.withStroke(linewidth=2.0, foreground="white")]
 #: Contour levels of beta: a 1-2-5 ladder without 1, which is the critical manifold.
 LEVELS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 5, 10, 20, 50, 100]
-#: Contour levels of a window, in network steps.
-WINDOW_LEVELS = [10.0**k for k in range(13)]
+#: Contour levels of a window, in network steps; those beyond the last share its colour.
+WINDOW_LEVELS = [10.0**k for k in range(7)]
 
 
 def plot_phase_diagram(diagram: xr.Dataset, ax: Axes | None = None) -> Axes:
@@ -128,9 +128,12 @@ def _draw_field(ax: Axes, x: Any, y: Any, values: Any, label: str, levels: list[
     if shown.count() == 0:
         return
     low, high = float(shown.min()), float(shown.max())
+    cut = levels is WINDOW_LEVELS and low < levels[-1] < high
+    if cut:
+        high = levels[-1]
     norm = LogNorm(low, high) if high > low else LogNorm(0.5 * low, 2.0 * high)
     mesh = ax.pcolormesh(x, y, shown, norm=norm, cmap="viridis", shading="nearest", rasterized=True)
-    bar = ax.figure.colorbar(mesh, ax=ax, label=label, pad=0.02)
+    bar = ax.figure.colorbar(mesh, ax=ax, label=label, pad=0.02, extend="max" if cut else "neither")
     bar.ax.minorticks_off()
     ticks = [level for level in sorted({*levels, 1.0}) if low <= level <= high]
     if len(ticks) >= 2:
