@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -387,3 +389,17 @@ def test_phase_diagram_bad_input():
     for options, message in cases:
         with pytest.raises(lc.ParameterError, match=message):
             lc.phase_diagram(**REFERENCE, **options)
+
+
+def test_documentation_page():
+    """What docs/learnability.md shows is what happens."""
+    page = Path(__file__).parents[2] / "docs" / "learnability.md"
+    results = doctest.testfile(str(page), module_relative=False)
+    assert results.attempted >= 12
+    assert results.failed == 0
+    # Its table.
+    for alpha, mean, likelihood, least in ((2.0, 1.24e5, 1.24e5, 7.6e4), (1.5, 7.9e7, 1.44e5, 8.9e4)):
+        noise = lc.StableNoise(alpha, 1.0, 1.0, 0.05)
+        assert lc.sample_complexity(0.01, noise, power=0.8) == pytest.approx(mean, rel=0.01)
+        assert lc.robust_sample_complexity(0.01, noise, power=0.8) == pytest.approx(likelihood, rel=0.01)
+        assert lc.detection_samples_bound(0.01, noise, power=0.8) == pytest.approx(least, rel=0.01)
