@@ -95,7 +95,7 @@ def test_level_and_power_of_the_threshold(alpha):
         assert np.mean(draws + shift > critical) == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / 20_000))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.floats(1.02, 2.0), st.floats(-6, 6), st.floats(0.0, 12.0), st.floats(0.06, 0.99))
 def test_threshold_and_samples_are_inverse_and_scale_free(alpha, log_unit, log_n, power):
     N, unit = 10**log_n, 10**log_unit

@@ -38,7 +38,7 @@ def brute_force(lags, f, level, rule):
     return last
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.floats(0.0, 2.0), min_size=1, max_size=12),
     st.integers(1, 3),
@@ -276,7 +276,7 @@ def test_bands_of_the_model_are_reproducible(density):
 # --- equivariance and shapes ---
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.floats(-5, 5), st.sampled_from(["sup", "contiguous"]))
 def test_units_of_the_noise_cancel(log_unit, rule):
     unit = 10.0**log_unit
