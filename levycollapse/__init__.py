@@ -51,6 +51,35 @@ if TYPE_CHECKING:
     from ._laws.spectra import TruncatedPareto as TruncatedPareto
     from ._laws.stable import SymmetricStable as SymmetricStable
     from ._laws.tempered_stable import TemperedStable as TemperedStable
+    from ._learnability.averaging import concentration_exponent as concentration_exponent
+    from ._learnability.averaging import concentration_rate as concentration_rate
+    from ._learnability.averaging import oriented_null_samples as oriented_null_samples
+    from ._learnability.averaging import stability_from_concentration as stability_from_concentration
+    from ._learnability.averaging import stable_mean_abs as stable_mean_abs
+    from ._learnability.averaging import stable_mean_scale as stable_mean_scale
+    from ._learnability.bounds import bretagnolle_huber_error as bretagnolle_huber_error
+    from ._learnability.bounds import bretagnolle_huber_samples as bretagnolle_huber_samples
+    from ._learnability.bounds import detection_samples_bound as detection_samples_bound
+    from ._learnability.bounds import fano_samples as fano_samples
+    from ._learnability.bounds import local_fano_samples as local_fano_samples
+    from ._learnability.bounds import mutual_information_bound as mutual_information_bound
+    from ._learnability.closed_forms import EnvelopeLaw as EnvelopeLaw
+    from ._learnability.closed_forms import ExponentialEnvelope as ExponentialEnvelope
+    from ._learnability.closed_forms import LogarithmicEnvelope as LogarithmicEnvelope
+    from ._learnability.closed_forms import PowerEnvelope as PowerEnvelope
+    from ._learnability.closed_forms import TemperedEnvelope as TemperedEnvelope
+    from ._learnability.detection import detection_threshold as detection_threshold
+    from ._learnability.detection import sample_complexity as sample_complexity
+    from ._learnability.divergence import stable_divergence as stable_divergence
+    from ._learnability.divergence import stable_fisher_information as stable_fisher_information
+    from ._learnability.model_window import LearnabilityWindow as LearnabilityWindow
+    from ._learnability.model_window import WindowBand as WindowBand
+    from ._learnability.model_window import learnability_window as learnability_window
+    from ._learnability.noise import StableNoise as StableNoise
+    from ._learnability.robust import estimator_variance as estimator_variance
+    from ._learnability.robust import robust_gain as robust_gain
+    from ._learnability.robust import robust_sample_complexity as robust_sample_complexity
+    from ._learnability.status import WindowStatus as WindowStatus
     from ._model.collapse_model import CollapseModel as CollapseModel
     from ._model.drift import Drift as Drift
     from ._model.drift import LinearDrift as LinearDrift
@@ -119,6 +148,35 @@ _HOME = {
     "_laws.fit": ["FitStatus", "TemperedStableFit"],
     "_laws.stable": ["SymmetricStable"],
     "_laws.tempered_stable": ["TemperedStable"],
+    "_learnability.averaging": [
+        "concentration_exponent",
+        "concentration_rate",
+        "oriented_null_samples",
+        "stability_from_concentration",
+        "stable_mean_abs",
+        "stable_mean_scale",
+    ],
+    "_learnability.bounds": [
+        "bretagnolle_huber_error",
+        "bretagnolle_huber_samples",
+        "detection_samples_bound",
+        "fano_samples",
+        "local_fano_samples",
+        "mutual_information_bound",
+    ],
+    "_learnability.closed_forms": [
+        "EnvelopeLaw",
+        "ExponentialEnvelope",
+        "LogarithmicEnvelope",
+        "PowerEnvelope",
+        "TemperedEnvelope",
+    ],
+    "_learnability.detection": ["detection_threshold", "sample_complexity"],
+    "_learnability.divergence": ["stable_divergence", "stable_fisher_information"],
+    "_learnability.model_window": ["LearnabilityWindow", "WindowBand", "learnability_window"],
+    "_learnability.noise": ["StableNoise"],
+    "_learnability.robust": ["estimator_variance", "robust_gain", "robust_sample_complexity"],
+    "_learnability.status": ["WindowStatus"],
     "_model.collapse_model": ["CollapseModel"],
     "_model.drift": ["Drift", "LinearDrift", "SaturatingDrift"],
     "_simulate.ensemble": ["simulate"],

@@ -83,7 +83,7 @@ def envelope(
         drift = {"drift_width" if name == "width" else name: text for name, text in texts.items()}
         if f is not None:
             others = {"tau": None if tau is None else str(tau), "lags": lags, **others}
-        _refuse("--tau" if f is None else "--f", {**others, **drift})
+        model.refuse("--tau" if f is None else "--f", {**others, **drift})
     checked_folder(output)
     if f is not None:
         record, data = _inverted(f)
@@ -100,14 +100,6 @@ def envelope(
     if not json_text:
         for path in files:
             print(path)
-
-
-def _refuse(file_option: str, texts: dict[str, Any]) -> None:
-    for name, text in texts.items():
-        if text is not None:
-            raise ParameterError(
-                f"{name}={str(text)!r} does not go with {file_option}, whose file says it; leave it out"
-            )
 
 
 def _attribute(record: dict[str, Any]) -> str:

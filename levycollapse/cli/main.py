@@ -9,6 +9,7 @@ import typer
 from ..errors import ConvergenceError, ParameterError
 from . import diagram, theory
 from .envelope import envelope
+from .learnability import learnability
 from .output import Interrupted
 from .simulate import simulate
 from .stationary import stationary
@@ -45,6 +46,7 @@ app.command("phase-diagram")(diagram.phase_diagram)
 app.command("simulate")(simulate)
 app.command("stationary")(stationary)
 app.command("envelope")(envelope)
+app.command("learnability")(learnability)
 app.command("exponent")(theory.exponent)
 app.command("threshold")(theory.threshold)
 app.command("design")(theory.design)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .._checks import model_arrays
+from ..errors import ParameterError
 from .ranges import number
 
 DEFAULTS = {"kappa": 1.0, "eta_G": 0.1, "eta_J": 0.62, "alpha": 1.5, "lam": 3.0, "center": 0.0, "width": 1.0}
@@ -37,6 +38,15 @@ def parameters(texts: dict[str, str | None]) -> dict[str, float]:
     if texts.get("kappa_right") is not None:
         values["kappa_right"] = number("kappa_right", str(texts["kappa_right"]))
     return values
+
+
+def refuse(file_option: str, texts: dict[str, Any]) -> None:
+    """Refuse options that say what a file says."""
+    for name, text in texts.items():
+        if text is not None:
+            raise ParameterError(
+                f"{name}={str(text)!r} does not go with {file_option}, whose file says it; leave it out"
+            )
 
 
 def stationary_law(values: dict[str, float], rtol: str | None, method: str | None) -> tuple[Any, Any]:

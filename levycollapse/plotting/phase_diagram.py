@@ -25,6 +25,7 @@ SYMBOLS = {
     "lam": r"$\lambda$",
     "beta": r"$\beta$",
     "tail_rate": "tail index",
+    "window": r"window $H_N$ (network steps)",
 }
 PHASE_LABELS = {
     Phase.COLLAPSED: "collapsed",
@@ -40,10 +41,12 @@ LABEL_MARGIN = 0.05
 HALO = [patheffects.withStroke(linewidth=2.0, foreground="white")]
 #: Contour levels of beta: a 1-2-5 ladder without 1, which is the critical manifold.
 LEVELS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 5, 10, 20, 50, 100]
+#: Contour levels of a window, in network steps; those beyond the last share its colour.
+WINDOW_LEVELS = [10.0**k for k in range(7)]
 
 
 def plot_phase_diagram(diagram: xr.Dataset, ax: Axes | None = None) -> Axes:
-    r"""Draw a two-dimensional phase diagram: exponent as colour, phases bounded by their two curves.
+    r"""Draw a two-dimensional phase diagram: exponent or window as colour, phases bounded by their two curves.
 
     Parameters
     ----------
@@ -75,7 +78,7 @@ def plot_phase_diagram(diagram: xr.Dataset, ax: Axes | None = None) -> Axes:
     """
     if not isinstance(diagram, xr.Dataset) or not {"threshold", "phase"} <= set(diagram.data_vars):
         raise ParameterError("diagram must be a Dataset made by phase_diagram, over two axes")
-    quantity = next((name for name in ("beta", "tail_rate") if name in diagram), None)
+    quantity = next((name for name in ("beta", "tail_rate", "window") if name in diagram), None)
     if quantity is None:
         raise ParameterError("diagram must be a Dataset made by phase_diagram")
     field = diagram[quantity]
@@ -91,7 +94,8 @@ def plot_phase_diagram(diagram: xr.Dataset, ax: Axes | None = None) -> Axes:
     values = field.transpose(vertical, horizontal).values
     phases = diagram["phase"].transpose(vertical, horizontal).values
 
-    _draw_field(ax, x, y, values, SYMBOLS[quantity])
+    levels = WINDOW_LEVELS if quantity == "window" else LEVELS
+    _draw_field(ax, x, y, values, SYMBOLS[quantity], levels)
     for name, axis, setter in ((horizontal, x, ax.set_xscale), (vertical, y, ax.set_yscale)):
         if _is_logarithmic(axis):
             setter("log")
@@ -105,7 +109,7 @@ def plot_phase_diagram(diagram: xr.Dataset, ax: Axes | None = None) -> Axes:
             plain_axis.set_major_formatter(LogFormatterSciNotation())
     _draw_boundaries(ax, diagram, horizontal)
     taken = _label_phases(ax, x, y, phases)
-    _draw_contours(ax, x, y, values, taken)
+    _draw_contours(ax, x, y, values, taken, levels)
     return ax
 
 
@@ -117,20 +121,27 @@ def _is_logarithmic(axis: Any) -> bool:
     return bool(np.ptp(ratios) <= 1e-6 * abs(ratios.mean()) and np.ptp(steps) > 1e-6 * abs(steps.mean()))
 
 
-def _draw_field(ax: Axes, x: Any, y: Any, values: Any, label: str) -> None:
+def _draw_field(ax: Axes, x: Any, y: Any, values: Any, label: str, levels: list[float]) -> None:
     ax.set_facecolor("0.88")
     shown = np.ma.masked_invalid(values)
     shown = np.ma.masked_less_equal(shown, 0.0)
     if shown.count() == 0:
         return
     low, high = float(shown.min()), float(shown.max())
+    cut = levels is WINDOW_LEVELS and low < levels[-1] < high
+    if cut:
+        high = levels[-1]
     norm = LogNorm(low, high) if high > low else LogNorm(0.5 * low, 2.0 * high)
     mesh = ax.pcolormesh(x, y, shown, norm=norm, cmap="viridis", shading="nearest", rasterized=True)
-    bar = ax.figure.colorbar(mesh, ax=ax, label=label, pad=0.02)
+    bar = ax.figure.colorbar(mesh, ax=ax, label=label, pad=0.02, extend="max" if cut else "neither")
     bar.ax.minorticks_off()
-    ticks = [level for level in sorted([*LEVELS, 1.0]) if low <= level <= high]
+    ticks = [level for level in sorted({*levels, 1.0}) if low <= level <= high]
     if len(ticks) >= 2:
-        bar.set_ticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+        bar.set_ticks(ticks, labels=[_level_text(tick) for tick in ticks])
+
+
+def _level_text(level: float) -> str:
+    return f"{level:g}" if level < 1e4 else rf"$10^{{{round(np.log10(level))}}}$"
 
 
 def _draw_boundaries(ax: Axes, diagram: xr.Dataset, horizontal: str) -> None:
@@ -200,10 +211,10 @@ def _label_phases(ax: Axes, x: Any, y: Any, phases: Any) -> list[Any]:
     return positions
 
 
-def _draw_contours(ax: Axes, x: Any, y: Any, values: Any, taken: list[Any]) -> None:
+def _draw_contours(ax: Axes, x: Any, y: Any, values: Any, taken: list[Any], wanted: list[float]) -> None:
     """Draw contour lines, each labelled where it is farthest from the frame and from other labels."""
     shown = np.ma.masked_invalid(values)
-    levels = [level for level in LEVELS if shown.count() and shown.min() < level < shown.max()]
+    levels = [level for level in wanted if shown.count() and shown.min() < level < shown.max()]
     if not levels:
         return
     lines = ax.contour(x, y, shown, levels=levels, colors="white", linewidths=0.6)
@@ -226,5 +237,5 @@ def _draw_contours(ax: Axes, x: Any, y: Any, values: Any, taken: list[Any]) -> N
             places.append(best[0])
             taken.append(best[1])
     if places:
-        for label in ax.clabel(lines, fmt=lambda level: f"{level:g}", fontsize=6, manual=places):
+        for label in ax.clabel(lines, fmt=_level_text, fontsize=6, manual=places):
             label.set_path_effects([patheffects.withStroke(linewidth=1.0, foreground="0.25")])

@@ -27,6 +27,7 @@ _LATEX_NAMES = {
     sym.d_0: "d_0",
     sym.b_0: "b_0",
     sym.lag: r"\ell",
+    sym.cutoff: r"\ell_c",
 }
 
 
@@ -39,8 +40,9 @@ def numeric(expr: Any, arguments: Sequence[sp.Symbol] | None = None, backend: st
         Any expression of this sub-package. Undefined functions, such as a general drift, must be replaced first.
     arguments : sequence of sympy.Symbol, optional
         Arguments of the function. By default those declared symbols that occur in `expr`, in the order (beta, s, k,
-        zeta, z, t, Delta, kappa, eta_G, eta_J, alpha, lam, D, lag, C, N, M), which is that of the package's numerical
-        functions.
+        zeta, z, t, Delta, kappa, eta_G, eta_J, alpha, lam, D, lag, C, N, M, n, alpha_noise, epsilon, amplitude, rho,
+        gamma, cutoff, shape), which is that of the package's numerical functions. By name they are called as SymPy
+        shows them, `a` for alpha_noise.
     backend : {"numpy", "mpmath"}, optional
         NumPy with SciPy's special functions (double precision; float arrays broadcast), or mpmath at its working
         precision.

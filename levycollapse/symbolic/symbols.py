@@ -63,8 +63,27 @@ C = sp.Symbol("C", positive=True)
 #: Lag, in network steps.
 lag = sp.Symbol("lag", positive=True)
 
+#: Tail index of the noise through which a lag is seen; not the stability index of the jumps.
+alpha_noise = sp.Symbol("a", positive=True)
+#: Number of samples.
+n = sp.Symbol("n", positive=True)
+#: Envelope that a single sample detects: quantile times scale over signal.
+epsilon = sp.Symbol("epsilon", positive=True)
+#: Amplitude of an envelope.
+amplitude = sp.Symbol("A", positive=True)
+#: Rate of an exponential envelope.
+rho = sp.Symbol("rho", positive=True)
+#: Power of the logarithm in a logarithmic envelope.
+gamma = sp.Symbol("gamma", positive=True)
+#: Cutoff of a tempered envelope, and its sharpness.
+cutoff = sp.Symbol("l_c", positive=True)
+shape = sp.Symbol("p", positive=True)
+
 #: Arguments of a numeric function, in the order of the package's numerical functions.
-ARGUMENT_ORDER = (beta, s, k, zeta, z, t, Delta, kappa, eta_G, eta_J, alpha, lam, D, lag, C, N, M)
+ARGUMENT_ORDER = (
+    *(beta, s, k, zeta, z, t, Delta, kappa, eta_G, eta_J, alpha, lam, D, lag, C, N, M),
+    *(n, alpha_noise, epsilon, amplitude, rho, gamma, cutoff, shape),
+)
 
 
 def q(n: int) -> sp.Symbol:

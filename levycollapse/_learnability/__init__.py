@@ -1,0 +1,1 @@
+"""Which lags can be learnt from how many samples."""
