@@ -87,6 +87,7 @@ if TYPE_CHECKING:
     from ._theory.tail import TailForm as TailForm
     from ._theory.tail import TailLaw as TailLaw
     from ._theory.tail import tail_law as tail_law
+    from .errors import CheckpointError as CheckpointError
     from .errors import ConvergenceError as ConvergenceError
     from .errors import NonFiniteStateError as NonFiniteStateError
     from .errors import ParameterError as ParameterError
@@ -144,7 +145,14 @@ _HOME = {
     ],
     "_theory.phase": ["Phase", "phase"],
     "_theory.tail": ["TailForm", "TailLaw", "tail_law"],
-    "errors": ["ConvergenceError", "NonFiniteStateError", "ParameterError", "SlowDriftWarning", "StepSizeWarning"],
+    "errors": [
+        "CheckpointError",
+        "ConvergenceError",
+        "NonFiniteStateError",
+        "ParameterError",
+        "SlowDriftWarning",
+        "StepSizeWarning",
+    ],
 }
 _SUBPACKAGES = ["plotting", "symbolic"]
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

@@ -44,6 +44,13 @@ class NonFiniteStateError(FloatingPointError):
         return type(self), (self.path, self.step, self.time, self.state, self.drift)
 
 
+class CheckpointError(ValueError):
+    """A file or state dict does not hold the network that it should.
+
+    The message names the file, the key, what was found and what was expected. Nothing in a file is ever executed.
+    """
+
+
 class StepSizeWarning(UserWarning):
     """The time step is too large for the slope of the drift, so that the scheme is far from the SDE."""
 
