@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import FloatArray
-from ._bootstrap import standard_error
+from ._bootstrap import resampled, standard_error
 from ._transport import IntArray, LagSums
 
 
@@ -44,8 +44,7 @@ def design(groups: IntArray, count: int, resamples: int, generator: np.random.Ge
         members = np.flatnonzero(groups == group)
         part = np.zeros((1 + resamples, groups.size))
         part[0, members] = 1.0
-        shares = np.full(members.size, 1.0 / members.size)
-        part[1:, members] = generator.multinomial(members.size, shares, size=resamples)
+        part[1:, members] = resampled(members.size, resamples, generator)
         weights.append(part)
     return weights
 

@@ -13,12 +13,12 @@ from .._checks import FloatArray, choice, generator
 from ..errors import ParameterError
 from ._bootstrap import half_width
 from ._layer import LayerRun
-from ._open import open_runs
 from ._options import checked_kernel, checked_lags, checked_level, chosen_runs, optional_whole, whole
 from ._rates import Rates, design, estimate, slopes, straightness
+from ._read import read_network
 from ._reference import published_rates
 from ._row_norms import row_norm_sums
-from ._status import classify, status_attributes
+from ._status import UnitStatus, classify, status_attributes
 from ._transport import IntArray, blocks_of, lag_sums
 
 #: Kernels whose windows are products of numbers, so that E log|window| = lag * E log|factor|.
@@ -28,10 +28,9 @@ PUBLISHED_LAGS = np.unique(np.linspace(64, 384, 32).astype(np.int64))
 
 
 class Measured(NamedTuple):
-    """Rates of one layer and direction, and the lags of their windows."""
+    """Rates of one layer and direction (`place`: both, and the number of units), and the lags of their windows."""
 
-    layer: int
-    direction: int
+    place: tuple[int, int, int]
     rates: Rates
     lags: IntArray
 
@@ -67,7 +66,8 @@ def measure(
             sums = row_norm_sums(run, grid, burn_in, block)
         else:
             sums = lag_sums(run, kernel, grid, burn_in, block, with_sums)
-        yield Measured(run.layer.layer, run.layer.direction, estimate(sums, hidden, grid, weights, slope, with_sums), grid)
+        rates = estimate(sums, hidden, grid, weights, slope, with_sums)
+        yield Measured((run.layer.layer, run.layer.direction, hidden), rates, grid)
 
 
 def checked_estimator(estimator: Any, kernel: str) -> str:
@@ -166,12 +166,12 @@ def timescales(
     -----
     For a stationary product E log|window| is linear in the lag with slope E log|factor|, so that the mean over all
     steps needs no lags, loses no step and, unlike any fit over long lags, no unit: tau = 0.05 and tau = 1e4 come from
-    the same run. The slope weights steps by how many windows hold them, which costs precision ({mean_against_slope}).
+    the same run. The slope weights steps by how many windows hold them, which costs precision (MEAN_AGAINST_SLOPE).
     An exact zero is an answer: log 0 = -inf, tau = 0.
 
     Standard errors are those of resampled sequences; the interval of mu is mu +- t se with Student's t for one degree
     of freedom less than sequences. A unit is censored, not dropped, when that interval holds 0: tau is then known to
-    be at least `tau_low`, and its point estimate says nothing more. {status_study}
+    be at least `tau_low`, and its point estimate says nothing more. STATUS_STUDY
 
     Under compat="reference" there are no standard errors: a unit is GROWING where the published code rejects it.
 
@@ -192,8 +192,9 @@ def timescales(
     estimator = checked_estimator(estimator, kernel)
     burn_in, resamples = whole("burn_in", burn_in, 0), whole("resamples", resamples, 2)
     block, level = optional_whole("block", block, 2), checked_level(level)
-    with torch.no_grad(), open_runs(module_or_file, inputs, submodule, lengths) as opened:
-        runs = chosen_runs(opened, layer, direction, burn_in)
+    network = read_network(module_or_file, submodule=submodule)
+    with torch.no_grad():
+        runs = chosen_runs(network.runs(inputs, lengths), layer, direction, burn_in)
         if compat is not None:
             return published_dataset(runs, lags, burn_in)
         parts = list(measure(runs, kernel, lags, burn_in, block, estimator, 1, resamples, rng))
@@ -204,18 +205,8 @@ def as_dataset(parts: list[Measured], kernel: str, estimator: str, level: float)
     """Dataset of the measured layers, one replicate."""
     columns: dict[str, list[FloatArray]] = {}
     for part in parts:
-        for name, values in _columns(part, level).items():
+        for name, values in _columns(part, level, estimator).items():
             columns.setdefault(name, []).append(values)
-    lags = parts[0].lags
-    joined = {name: np.concatenate(values) for name, values in columns.items()}
-    variables = {
-        name: ((("unit",) if values.ndim == 1 else ("unit", "lag")), values, _attributes(name))
-        for name, values in joined.items()
-    }
-    slope = estimator == "slope"
-    size = joined["mu"].size
-    variables["lag_min"] = (("unit",), np.full(size, lags[0] if slope else 1), _attributes("lag_min"))
-    variables["lag_max"] = (("unit",), np.full(size, lags[-1] if slope else 1), _attributes("lag_max"))
     first = parts[0].rates
     attributes = {
         "kernel": kernel,
@@ -224,20 +215,32 @@ def as_dataset(parts: list[Measured], kernel: str, estimator: str, level: float)
         "rows": int(first.rows[0]),
         "steps": int(first.steps[0]),
     }
-    return xr.Dataset(variables, unit_coordinates(parts) | {"lag": lags}, attributes)
+    joined = {name: np.concatenate(values) for name, values in columns.items()}
+    return unit_dataset(joined, [part.place for part in parts], parts[0].lags, attributes)
 
 
-def unit_coordinates(parts: list[Measured]) -> dict[str, Any]:
+def unit_dataset(
+    columns: dict[str, FloatArray], places: list[tuple[int, int, int]], lags: IntArray, attributes: dict[str, Any]
+) -> xr.Dataset:
+    """Dataset of columns over (unit) or (unit, lag); `places` are layer, direction and number of units."""
+    variables = {
+        name: ((("unit",) if values.ndim == 1 else ("unit", "lag")), values, _attributes(name))
+        for name, values in columns.items()
+    }
+    return xr.Dataset(variables, unit_coordinates(places) | {"lag": lags}, attributes)
+
+
+def unit_coordinates(places: list[tuple[int, int, int]]) -> dict[str, Any]:
     """Layer, direction and index of every unit."""
-    sizes = [part.rates.mu.shape[1] for part in parts]
+    layers, directions, sizes = zip(*places, strict=True)
     return {
-        "layer": ("unit", np.repeat([part.layer for part in parts], sizes)),
-        "direction": ("unit", np.repeat([part.direction for part in parts], sizes)),
+        "layer": ("unit", np.repeat(layers, sizes)),
+        "direction": ("unit", np.repeat(directions, sizes)),
         "index": ("unit", np.concatenate([np.arange(size) for size in sizes])),
     }
 
 
-def _columns(part: Measured, level: float) -> dict[str, FloatArray]:
+def _columns(part: Measured, level: float, estimator: str) -> dict[str, FloatArray]:
     rates, lags = part.rates, part.lags
     mu, error = rates.mu[0], rates.error[0]
     rows, steps = int(rates.rows[0]), int(rates.steps[0])
@@ -258,6 +261,8 @@ def _columns(part: Measured, level: float) -> dict[str, FloatArray]:
             "tau_high": np.where(high > 0, np.where(low > 0, 1.0 / low, np.inf), np.nan),
             "status": classify(mu, low, high, steps / rows),
             "negative": rates.negative[0],
+            "lag_min": np.full(mu.size, lags[0] if estimator == "slope" else 1),
+            "lag_max": np.full(mu.size, lags[-1] if estimator == "slope" else 1),
             "log_typical": rates.typical[0],
             "log_mean": rates.mean[0],
             "r2": r2,
@@ -309,6 +314,22 @@ def published_dataset(runs: Iterator[LayerRun], lags: Any, burn_in: int) -> xr.D
         longest = int(run.lengths.max()) - burn_in
         grid = PUBLISHED_LAGS[longest > PUBLISHED_LAGS] if lags is None else checked_lags(lags, longest, 4)
         if grid.size < 4:
-            raise ParameterError(f"the published fit needs four lags of 64..384, and so more than 94 steps, not {longest}")
+            raise ParameterError(
+                f"the published fit needs four of its lags 64 74 84 94 ..., and so more than 94 steps, not {longest}"
+            )
         parts.append(published_rates(run, grid, burn_in))
-    return published_as_dataset(parts)
+    tau = np.concatenate([part.tau for part in parts])
+    status = np.where(np.isnan(tau), UnitStatus.GROWING, np.where(tau < 1, UnitStatus.BELOW_STEP, UnitStatus.RESOLVED))
+    columns = {
+        "tau": tau,
+        "zeta": -np.log(tau),
+        "mu": 1.0 / tau,
+        "status": status.astype(np.int8),
+        "r2": np.concatenate([part.r2 for part in parts]),
+        "lag_min": np.full(tau.size, parts[0].lags[0]),
+        "lag_max": np.full(tau.size, parts[0].lags[-1]),
+        "log_typical": np.concatenate([part.typical for part in parts]),
+    }
+    places = [(part.layer, part.direction, part.tau.size) for part in parts]
+    attributes = {"kernel": "first-order", "estimator": "slope", "compat": "reference"}
+    return unit_dataset(columns, places, parts[0].lags, attributes)

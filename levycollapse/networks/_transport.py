@@ -137,7 +137,7 @@ class LagSums(NamedTuple):
         (b, L): windows counted at each lag.
     totals : FloatArray
         (b, H): sum of log|factor| over the nonzero ones.
-    zeros, negative : IntArray
+    zeros, negative : FloatArray
         (b, H): how many factors are 0, and below.
     log_windows : FloatArray
         (b, H, L): sum of log|window|.
@@ -149,8 +149,8 @@ class LagSums(NamedTuple):
     steps: IntArray
     windows: IntArray
     totals: FloatArray
-    zeros: IntArray
-    negative: IntArray
+    zeros: FloatArray
+    negative: FloatArray
     log_windows: FloatArray
     log_sums: FloatArray
 
@@ -172,7 +172,7 @@ def piece_sums(piece: Piece, lags: IntArray, with_sums: bool = True) -> LagSums:
     rows, terms, first, stops = piece
     _, b, hidden = terms[0].shape
     totals, log_windows = np.zeros((b, hidden)), np.zeros((b, hidden, lags.size))
-    zeros, negative = np.zeros((b, hidden), dtype=np.int64), np.zeros((b, hidden), dtype=np.int64)
+    zeros, negative = np.zeros((b, hidden)), np.zeros((b, hidden))
     log_sums = np.full((b, hidden, lags.size), -np.inf)
     product = len(terms) == 1
     product_pass(terms[0], first, stops, lags, with_sums and product, totals, zeros, negative, log_windows, log_sums)
