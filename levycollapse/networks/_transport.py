@@ -195,13 +195,13 @@ def windows(carry: FloatArray, correction: FloatArray, lag: int, kernel: str) ->
     with np.errstate(divide="ignore"):
         if kernel != "first-order":
             return np.log(np.abs(parts)).sum(-1), np.prod(np.sign(parts), -1)
-        # Sum over j of correction_j times the carries before and after it, and the product of all carries.
+        # A' = A c and C' = C c + A correction, from A = 1 and C = 0, brought back to size 1 after every step.
         more = np.lib.stride_tricks.sliding_window_view(correction, lag, axis=0)
-        scale = np.maximum(np.abs(parts), np.abs(more)).max(-1, keepdims=True)
-        scale[scale == 0.0] = 1.0
-        product, rest = np.ones(parts.shape[:-1]), np.zeros(parts.shape[:-1])
+        product, rest, scale = np.ones(parts.shape[:-1]), np.zeros(parts.shape[:-1]), np.zeros(parts.shape[:-1])
         for j in range(lag):
-            rest = (rest * parts[..., j] + product * more[..., j]) / scale[..., 0]
-            product = product * parts[..., j] / scale[..., 0]
-        value = product + rest
-        return np.log(np.abs(value)) + lag * np.log(scale[..., 0]), np.sign(value)
+            rest = rest * parts[..., j] + product * more[..., j]
+            product = product * parts[..., j]
+            size = np.maximum(np.abs(product), np.abs(rest))
+            size[size == 0.0] = 1.0
+            product, rest, scale = product / size, rest / size, scale + np.log(size)
+        return scale + np.log(np.abs(product + rest)), np.sign(product + rest)
