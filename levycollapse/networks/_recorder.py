@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import random
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 import xarray as xr
@@ -193,13 +195,13 @@ class ZetaRecorder:
         """
         where = str(path)
         try:
-            with np.load(path, allow_pickle=False) as file:
+            with Path(path).open("rb") as raw, np.load(raw, allow_pickle=False) as file:
                 header = json.loads(str(file["header"]))
                 steps, mu, error, status = (file[name] for name in ("steps", "mu", "mu_error", "status"))
             places = [(int(a), int(b), int(c)) for a, b, c in header["places"]]
             seed, kernel, version = header["seed"], header["kernel"], header["format"]
             units = sum(place[2] for place in places)
-        except (OSError, EOFError, KeyError, TypeError, ValueError) as problem:
+        except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile, zlib.error) as problem:
             raise CheckpointError(f"{where}: not a file that ZetaRecorder.save has written: {problem}") from None
         shape = (units, steps.size, self._probe.replicates)
         if version != FORMAT or any(part.shape != shape for part in (mu, error, status)):

@@ -24,6 +24,9 @@ IntArray = NDArray[np.int64]
 #: Numbers in one (time, sequence, unit) array: 64 MB.
 BUDGET = 1 << 23
 
+#: Sequences that are run together if need be for a part of their time only: fewer make matrix products slow.
+TOGETHER = 8
+
 #: The kernels, and which of a step's local terms each needs.
 NEEDS: dict[str, tuple[Callable[[LocalTerms], Tensor | None], ...]] = {
     "gates": (lambda terms: terms.carry,),
@@ -67,8 +70,10 @@ def pieces(run: LayerRun, kernel: str, longest: int, burn_in: int = 0, block: in
     lengths = run.lengths.numpy()
     hidden = run.layer.hidden_size
     offsets = np.concatenate([[0], np.cumsum(blocks_of(lengths, burn_in, block))])
-    reach = min(int(lengths.max()) - burn_in, 2 * longest if block is None else block)
-    together = max(1, BUDGET // (hidden * reach))
+    whole = int(lengths.max()) - burn_in
+    reach = min(whole, 2 * longest if block is None else block)
+    # Whole sequences if there is room for a few; otherwise a few of them for some time.
+    together = max(1, BUDGET // (hidden * whole), min(TOGETHER, BUDGET // (hidden * reach)))
     for begin in range(0, lengths.size, together):
         sequences = slice(begin, min(begin + together, lengths.size))
         valid = lengths[sequences] - burn_in
