@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 if TYPE_CHECKING:
+    from . import networks as networks
     from . import plotting as plotting
     from . import symbolic as symbolic
     from ._diagram import phase_diagram as phase_diagram
@@ -155,6 +156,8 @@ _HOME = {
     ],
 }
 _SUBPACKAGES = ["plotting", "symbolic"]
+#: Reached by name and not by `from levycollapse import *`, since it needs torch, which not everybody has.
+_OPTIONAL = ["networks"]
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
@@ -166,7 +169,7 @@ __all__ = [
 def __getattr__(name: str) -> _Any:
     if name in _MODULE_OF:
         value = getattr(_import_module(f".{_MODULE_OF[name]}", __name__), name)
-    elif name in _SUBPACKAGES:
+    elif name in _SUBPACKAGES or name in _OPTIONAL:
         value = _import_module(f".{name}", __name__)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -175,4 +178,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, *_OPTIONAL, "__version__"])

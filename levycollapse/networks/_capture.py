@@ -68,7 +68,8 @@ class HookedNetwork(Network):
 
     def _begun(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         named = dict(zip(("input", "hx"), args, strict=False)) | kwargs
-        x, state = named.get("input", named.get("x")), named.get("hx", named.get("state"))
+        x: Any = named.get("input", named.get("x"))
+        state = named.get("hx", named.get("state"))
         packed = isinstance(x, PackedSequence)
         if is_cell(self.target):
             x = x.unsqueeze(0) if x.ndim == 1 else x
@@ -82,8 +83,7 @@ class HookedNetwork(Network):
     def _final(self, output: Any, call: Call) -> list[Tensor]:
         state = output if is_cell(self.target) else output[1]
         if not isinstance(self.target, _TORCH_MODULES):
-            state = state[:, -1]
-            return [state.clone()]
+            return [state[:, -1].clone()]
         return [part.clone() for part in self._split(state)]
 
     def _split(self, state: Any) -> list[Tensor]:
@@ -92,8 +92,6 @@ class HookedNetwork(Network):
         parts = state if isinstance(state, (tuple, list)) else (state,)
         if is_cell(self.target):
             parts = tuple(part.reshape(1, -1, part.shape[-1]) for part in parts)
-        elif parts[0].ndim == 2:
-            parts = tuple(part.unsqueeze(1) for part in parts)
         return split_state(parts, self.layers, f"the state given to {self.name!r}")
 
     def _batch(self, calls: list[Call], lengths: Any) -> Batch:

@@ -25,6 +25,8 @@ def _size(name: str, value: Any) -> int:
 class _Cell(nn.Module):
     """One recurrent layer with a readout; the input's projections of all steps are one matrix product."""
 
+    out: nn.Linear
+
     def __init__(self, input_size: int, hidden_size: int, output_size: int) -> None:
         super().__init__()
         self.input_size = _size("input_size", input_size)
@@ -81,7 +83,8 @@ class _Cell(nn.Module):
         """
         layer = self.recurrent_layer()
         states = layer.states(x, state)
-        return self.out(layer.hidden(states)), states
+        y: Tensor = self.out(layer.hidden(states))
+        return y, states
 
 
 def _stack(inputs: list[nn.Linear], recurrent: list[nn.Linear]) -> tuple[Tensor, Tensor, Tensor]:
@@ -137,6 +140,8 @@ class ConstGate(_Cell):
     >>> tuple(y.shape), tuple(states.shape)
     ((2, 5, 1), (2, 5, 8))
     """
+
+    s: Tensor
 
     def __init__(
         self,

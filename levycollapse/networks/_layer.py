@@ -64,38 +64,139 @@ class RecurrentLayer(ABC):
 
     @abstractmethod
     def project(self, x: Tensor) -> Tensor:
-        """Input's share of all pre-activations at all steps, biases included: (B, T, D) -> (B, T, K)."""
+        """Input's share of all pre-activations at all steps at once, biases included.
+
+        Parameters
+        ----------
+        x : Tensor
+            Inputs (B, T, D).
+
+        Returns
+        -------
+        Tensor
+            Projections (B, T, K).
+        """
 
     @abstractmethod
     def step(self, p: Tensor, state: Tensor) -> Tensor:
-        """Next state (B, S) from one step's projections (B, K) and the state (B, S)."""
+        """One step.
+
+        Parameters
+        ----------
+        p : Tensor
+            The step's projections (B, K).
+        state : Tensor
+            State before it (B, S).
+
+        Returns
+        -------
+        Tensor
+            State after it (B, S).
+        """
 
     @abstractmethod
     def local(self, p: Tensor, state: Tensor, previous: LocalTerms | None = None) -> LocalTerms:
-        """Diagonal terms of the map from `state` = state_{t-1} to state_t.
+        """Diagonal terms of one step's map.
 
-        `previous` holds the terms of the step before; None says that the sequence begins here. An LSTM needs its
-        readout (0 at the beginning), other layers do not look at it.
+        Parameters
+        ----------
+        p : Tensor
+            The step's projections (B, K).
+        state : Tensor
+            State before it (B, S).
+        previous : LocalTerms, optional
+            Terms of the step before; None says that the sequence begins here. An LSTM needs their readout (0 at the
+            beginning), other layers do not look at them.
+
+        Returns
+        -------
+        LocalTerms
+            Carry and correction.
         """
 
     @abstractmethod
     def jacobian(self, p: Tensor, state: Tensor) -> Tensor:
-        """Full Jacobian d state_t / d state_{t-1}: (B, S, S) float64; rows are those of state_t."""
+        """Full Jacobian d state_t / d state_{t-1} of one step's map.
+
+        Parameters
+        ----------
+        p : Tensor
+            The step's projections (B, K).
+        state : Tensor
+            State before it (B, S).
+
+        Returns
+        -------
+        Tensor
+            (B, S, S) float64; rows are those of the state after.
+        """
 
     def advance(self, p: Tensor, state: Tensor, previous: LocalTerms | None = None) -> tuple[Tensor, LocalTerms]:
-        """`step` and `local` in one; subclasses share the work of the two."""
+        """Do `step` and `local` in one; subclasses share the work of the two.
+
+        Parameters
+        ----------
+        p : Tensor
+            The step's projections (B, K).
+        state : Tensor
+            State before it (B, S).
+        previous : LocalTerms, optional
+            As in `local`.
+
+        Returns
+        -------
+        state : Tensor
+            State after the step (B, S).
+        terms : LocalTerms
+            Carry and correction.
+        """
         return self.step(p, state), self.local(p, state, previous)
 
     def initial_state(self, batch: int) -> Tensor:
-        """Zero state (B, S)."""
+        """Zero state.
+
+        Parameters
+        ----------
+        batch : int
+            B.
+
+        Returns
+        -------
+        Tensor
+            (B, S).
+        """
         return torch.zeros(batch, self.state_size, dtype=self.dtype, device=self.device)
 
     def hidden(self, state: Tensor) -> Tensor:
-        """Hidden part (B, H) of a state, or of states stacked over leading axes."""
+        """Hidden part of states.
+
+        Parameters
+        ----------
+        state : Tensor
+            (..., S).
+
+        Returns
+        -------
+        Tensor
+            (..., H).
+        """
         return state[..., : self.hidden_size]
 
     def states(self, x: Tensor, initial: Tensor | None = None) -> Tensor:
-        """Every state that inputs (B, T, D) lead to: (B, T, S)."""
+        """Every state that inputs lead to.
+
+        Parameters
+        ----------
+        x : Tensor
+            Inputs (B, T, D).
+        initial : Tensor, optional
+            State before the first step (B, S); zero by default.
+
+        Returns
+        -------
+        Tensor
+            (B, T, S).
+        """
         state = self.initial_state(x.shape[0]) if initial is None else initial
         visited = []
         for p in self.project(x).unbind(1):
@@ -136,9 +237,32 @@ class Network(ABC):
 
     layers: list[list[RecurrentLayer]]
 
+    @property
+    def units(self) -> list[tuple[int, int, int]]:
+        """Label (layer, direction, unit) of every hidden unit, in the order of `runs`."""
+        flat = [layer for level in self.layers for layer in level]
+        return [(layer.layer, layer.direction, unit) for layer in flat for unit in range(layer.hidden_size)]
+
     @abstractmethod
     def runs(self, inputs: object, lengths: object = None) -> Iterator[LayerRun]:
         """Every layer and direction with its own inputs, deeper ones computed by the true forward pass.
 
-        Made one after another, so that only one layer's inputs are held. Run it under `torch.no_grad`.
+        Made one after another, so that only one layer's inputs are held.
+
+        Parameters
+        ----------
+        inputs : array_like, Tensor, PackedSequence, tuple or mapping
+            What `read_network` says of the kind of network.
+        lengths : array_like of int, optional
+            (B,) valid steps of padded sequences.
+
+        Yields
+        ------
+        LayerRun
+            Over layers, then directions.
+
+        Raises
+        ------
+        ParameterError
+            If the inputs do not fit the network or are not finite.
         """

@@ -33,7 +33,7 @@ class RecurrentInfo:
     name : str
         What `submodule` calls it: the prefix of its keys, '' if they have none.
     kind : str
-        ``rnn``, ``gru`` and ``lstm`` of torch; ``const``, ``shared``, ``diag`` and ``gru-reset-before`` of this package.
+        ``rnn``, ``gru``, ``lstm`` of torch, or ``const``, ``shared``, ``diag``, ``gru-reset-before`` of this package.
     input_size, hidden_size : int
         D and H.
     layers, directions : int
@@ -65,7 +65,7 @@ def inspect(path: str | Path) -> tuple[RecurrentInfo, ...]:
     Parameters
     ----------
     path : str or Path
-        A ``.safetensors`` file, a state dict saved by torch (``.pt``, ``.pth``, ``.bin``, ``.ckpt``), or an ``.npz`` file.
+        A ``.safetensors`` file, a state dict of torch's (``.pt``, ``.pth``, ``.bin``, ``.ckpt``), or an ``.npz`` file.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def read_network(
           followed from call to call, as long as each call is given the state that the one before returned; any other
           state begins a new sequence, from that state;
         * a state dict, or the path of a file (see `inspect`);
-        * a `RecurrentLayer` of your own, or a sequence of such, each fed by the one before.
+        * a `RecurrentLayer` of your own, or a sequence of such, each fed by the one before (their `layer` is set).
     submodule : str, optional
         The recurrent part: a dotted name in a model, such as ``"encoder.lstm"``, or a prefix of the keys of a state
         dict. Needed where there are several.

@@ -120,8 +120,10 @@ def checked_lengths(lengths: Any, x: Tensor) -> Tensor:
 
 
 def split_state(given: Any, levels: Levels, name: str) -> list[Tensor]:
-    """States (B, S) over layers and directions from what torch's modules take: h, or (h, c), each (places, B, H)."""
+    """States (B, S) over layers and directions from what modules take: h or (h, c), each (places, B, H), or (B, S)."""
     flat = [layer for level in levels for layer in level]
+    if len(flat) == 1 and isinstance(given, Tensor) and given.ndim == 2 and given.shape[1] == flat[0].state_size:
+        return [given.detach()]
     parts = list(given) if isinstance(given, (tuple, list)) else [given]
     sizes = [flat[0].hidden_size] * (flat[0].state_size // flat[0].hidden_size)
     if not all(isinstance(part, Tensor) for part in parts) or len(parts) != len(sizes):
@@ -131,9 +133,7 @@ def split_state(given: Any, levels: Levels, name: str) -> list[Tensor]:
         part = part.detach()
         if part.ndim == 2:
             # A cell's (B, H), or a network's (places, H) without a batch.
-            part = part.unsqueeze(0) if len(flat) == 1 and part.shape[0] != 1 else part.unsqueeze(1)
-        elif part.ndim == 1:
-            part = part.reshape(1, 1, -1)
+            part = part.unsqueeze(0 if len(flat) == 1 else 1)
         if part.ndim != 3 or part.shape[0] != len(flat) or part.shape[2] != flat[0].hidden_size:
             wanted = f"({len(flat)}, B, {flat[0].hidden_size})"
             raise ParameterError(f"{name} has shape {tuple(part.shape)}; it must be {wanted}")
