@@ -79,7 +79,9 @@ def measurements():
     before = peak_mib()
     spectrum = seconds(lambda: nw.timescales(net, x))
     envelope = seconds(lambda: nw.envelope(net, x, LAGS))
-    print(f"timescales {spectrum:.2f} s, envelope {envelope:.2f} s; peak {peak_mib():.0f} MiB, {before:.0f} of it before")
+    print(
+        f"timescales {spectrum:.2f} s, envelope {envelope:.2f} s; peak {peak_mib():.0f} MiB, {before:.0f} of it before"
+    )
 
 
 def windows():

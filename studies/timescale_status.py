@@ -3,7 +3,7 @@
 Usage: python studies/timescale_status.py [units]. Writes timescale_status.json beside itself, one record a cell, after
 every cell; cells that are there already with as many units are kept. Every unit is an experiment of its own: B
 sequences of T steps whose log factors are -1/tau plus noise, AR(1) in time. Cell c is drawn with
-SeedSequence(SEED, spawn_key=(c, first unit / CHUNK)).
+SeedSequence(SEED, spawn_key=(c, first unit / CHUNK)), its resamples with (c, first unit / CHUNK, 1).
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def one_chunk(cell: int, chunk: int) -> dict[str, np.ndarray]:
     """Estimates of CHUNK units, from the mean and from the slope."""
     tau, *_, b, t = CELLS[cell]
     lags = checked_lags(None, t)
-    weights = design(np.zeros(b, dtype=np.int64), 1, 200, np.random.default_rng(chunk))
+    rng = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=(cell, chunk, 1)))
+    weights = design(np.zeros(b, dtype=np.int64), 1, 200, rng)
     piece = Piece(np.arange(b), [factors(cell, chunk)], 0, np.full(b, t))
     sums = piece_sums(piece, lags, with_sums=False)
     mean = estimate([sums], CHUNK, lags, weights, slope=False, with_sums=False)
@@ -104,4 +105,4 @@ def main(units: int) -> None:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 4000)
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 8000)

@@ -1,7 +1,8 @@
 """How every kernel of the package is compiled.
 
 `error_model="numpy"` makes division by zero an IEEE result instead of an exception, which is
-also what lets loops vectorise. `fastmath` stays off, because it deletes NaN checks; `summing` allows reordering, no more.
+also what lets loops vectorise. `fastmath` stays off, because it deletes NaN checks; `summing` allows sums to be
+reordered, no more.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ def inlined(function: Compiled) -> Compiled:
 
 
 def summing(function: Compiled) -> Compiled:
-    """Compile a sum whose terms may be added in any order, so that it vectorises; NaN and infinities keep their rules."""
-    return _cached(lambda **cache: njit(error_model="numpy", nogil=True, fastmath={"reassoc", "contract"}, **cache)(function))
+    """Compile a sum whose terms may be added in any order, so that it vectorises; NaN and inf keep their rules."""
+    return _cached(
+        lambda **cache: njit(error_model="numpy", nogil=True, fastmath={"reassoc", "contract"}, **cache)(function)
+    )
 
 
 def uncached(function: Compiled) -> Compiled:

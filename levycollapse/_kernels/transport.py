@@ -6,8 +6,9 @@ exponential. Series whose prefix products leave the range of doubles are summed 
 factor that is exactly 0 cuts its series into pieces: windows across it are 0. Sums of log|window| need only the prefix
 sums of the prefix sums of log|x|.
 
-The first-order expansion multiplies the window of the carries c by 1 + sum of (correction/c); those sums are kept in two
-doubles, because they are differences of prefix sums whose terms can be large.
+The first-order expansion multiplies the window of the carries c by 1 + sum of (correction/c); those sums are kept in
+two doubles, because they are differences of prefix sums whose terms can be large. Where a carry is 0, or a ratio too
+large for that, windows are followed one by one.
 
 Factors come as (time, sequence, unit). The first `first` times are history: only windows that end after it are counted,
 so that a long series can be given in pieces that overlap by the longest lag. `stops` says where each sequence ends.

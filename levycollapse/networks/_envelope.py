@@ -95,7 +95,9 @@ def envelope(
     Every window of every sequence has the same weight. Bands are exp(log f +- t se) with the standard error of log f
     over resampled sequences and Student's t. A window costs one multiplication: products of factors from which the
     mean logarithm has been taken out, and their reciprocals, so that a lag is a sum of products;
-    series that leave the range of doubles are summed in logarithms. BENCHMARK
+    series that leave the range of doubles are summed in logarithms. For H = 512, T = 1024, B = 32 and 128 lags this is
+    10 to 25 times faster than a window array a lag in torch, in 0.7 GB of memory, 0.5 of them torch's and the inputs'
+    own (benchmarks/transport.py).
 
     References
     ----------

@@ -75,9 +75,9 @@ def lyapunov_spectrum(
     Notes
     -----
     Every step multiplies an orthogonal frame by the Jacobian and factors it again; exponents are the mean logarithms
-    of the diagonal of R, sorted by their mean over sequences. A direction that one step shrinks by more than 1e16 relative to the first is rounding: read exponents
-    below first - 36 as "at most". Gradients of a loss through l steps grow or vanish as exp(l * first exponent).
-    Costs B T S^2 count operations, times about 3.
+    of the diagonal of R, sorted by their mean over sequences. A direction that one step shrinks by more than 1e16
+    relative to the first is rounding: read exponents below first - 36 as "at most". Gradients of a loss through l
+    steps grow or vanish as exp(l * first exponent). Costs about 3 B T S^2 count operations.
 
     References
     ----------
@@ -166,8 +166,8 @@ def _exponents(run: LayerRun, frame: FloatArray, burn_in: int, warmup: int) -> F
     exponents = np.concatenate(found)
     if np.isnan(exponents).any():
         raise ParameterError(
-            f"the Jacobian of layer {layer.layer}, direction {layer.direction} is not finite: the weights or the inputs "
-            "hold numbers too large for their precision"
+            f"the Jacobian of layer {layer.layer}, direction {layer.direction} is not finite: the weights or the "
+            "inputs hold numbers too large for their precision"
         )
     return exponents
 

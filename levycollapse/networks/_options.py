@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._checks import checked, choice
-from .._checks import POSITIVE
+from .._checks import POSITIVE, checked, choice
 from ..errors import ParameterError
 from ._layer import LayerRun
 from ._transport import IntArray
@@ -41,7 +40,7 @@ def chosen_runs(runs: Iterator[LayerRun], layer: int | None, direction: int | No
             shortest = int(run.lengths.min())
             if shortest <= burn_in:
                 raise ParameterError(
-                    f"burn_in={burn_in} must be less than the length of every sequence; the shortest has {shortest} steps"
+                    f"burn_in={burn_in} must be less than the length of every sequence; the shortest has {shortest}"
                 )
             yield run
     if not found:

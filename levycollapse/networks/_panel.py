@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 import xarray as xr
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .._checks import FINITE, FloatArray, checked
@@ -59,7 +60,7 @@ class Probe:
         #: Layer, direction and number of units of each layer, once something was measured.
         self.places: list[tuple[int, int, int]] | None = None
 
-    def __call__(self, checkpoint: Any) -> tuple[FloatArray, FloatArray, FloatArray]:
+    def __call__(self, checkpoint: Any) -> tuple[FloatArray, FloatArray, NDArray[np.int8]]:
         """Rate, standard error and status of every unit, (unit, replicate) each."""
         network = read_network(checkpoint, submodule=self.submodule)
         # Only the slope needs windows.
@@ -82,7 +83,9 @@ class Probe:
             )
         places = [part.place for part in parts]
         if self.places is not None and self.places != places:
-            raise ParameterError(f"checkpoint has units {places} (layer, direction, number), the ones before {self.places}")
+            raise ParameterError(
+                f"checkpoint has units {places} (layer, direction, number), the ones before {self.places}"
+            )
         self.places = places
         mu = np.concatenate([part.rates.mu for part in parts], 1)
         error = np.concatenate([part.rates.error for part in parts], 1)
@@ -94,7 +97,7 @@ class Probe:
 def panel_dataset(
     mu: FloatArray,
     error: FloatArray,
-    status: FloatArray,
+    status: NDArray[Any],
     seeds: Any,
     times: Any,
     places: list[tuple[int, int, int]],
@@ -145,8 +148,20 @@ def zeta_panel(
     replicates : int
         Disjoint groups of sequences, each of which measures zeta by itself: sequence i belongs to group
         i mod replicates. Two let measurement error be told from motion.
-    kernel, submodule, lengths, burn_in, lags, block, layer, direction
-        As in `timescales`; a product kernel takes the mean of log|factor| and needs no lags.
+    kernel : {"diagonal", "gates", "first-order", "jacobian"}
+        What is multiplied along a window. The first two take the mean of log|factor| and need no lags.
+    submodule : str, optional
+        Where in a larger model the recurrent network is; the whole model is run.
+    lengths : array_like, optional
+        Valid steps of each sequence; all by default.
+    burn_in : int
+        Steps at the beginning of each sequence that are not counted.
+    lags : array_like, optional
+        Lags of the slope of the other two kernels.
+    block : int, optional
+        Cut sequences into blocks of so many steps and resample those for the standard error.
+    layer, direction : int, optional
+        Only units of this layer or direction, both counted from 0.
 
     Returns
     -------

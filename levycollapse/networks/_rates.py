@@ -89,12 +89,12 @@ def estimate(
         mean = log_sums - np.log(counted)[:, None, :]
     count = np.array([int((part[0] > 0).sum()) for part in weights])
     mu, error = np.empty((groups, hidden)), np.empty((groups, hidden))
-    for group, part in enumerate(weights):
+    for group, share in enumerate(weights):
         if slope:
             chosen = slice(group * size, (group + 1) * size)
             values = -slopes(all_typical[chosen], lags, windows[chosen] > 0)
         else:
-            values = -(part @ totals) / (part @ steps)[:, None]
+            values = -(share @ totals) / (share @ steps)[:, None]
         mu[group], error[group] = values[0], standard_error(values[1:], int(count[group]))
     infinite = vanish.any(-1) if slope else zeros > 0
     mu[infinite], error[infinite] = np.inf, np.nan

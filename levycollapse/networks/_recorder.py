@@ -14,6 +14,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 from torch import nn
 
 from .._checks import FloatArray
@@ -45,8 +46,20 @@ class ZetaRecorder:
         i mod replicates.
     seed : int
         Label of this training in the panel.
-    kernel, submodule, lengths, burn_in, lags, block, layer, direction
-        As in `timescales`.
+    kernel : {"diagonal", "gates", "first-order", "jacobian"}
+        What is multiplied along a window. The first two take the mean of log|factor| and need no lags.
+    submodule : str, optional
+        Where in a larger model the recurrent network is; the whole model is run.
+    lengths : array_like, optional
+        Valid steps of each sequence; all by default.
+    burn_in : int
+        Steps at the beginning of each sequence that are not counted.
+    lags : array_like, optional
+        Lags of the slope of the other two kernels.
+    block : int, optional
+        Cut sequences into blocks of so many steps and resample those for the standard error.
+    layer, direction : int, optional
+        Only units of this layer or direction, both counted from 0.
 
     Attributes
     ----------
@@ -109,7 +122,7 @@ class ZetaRecorder:
         self.module, self.every, self.seed = module, whole("every", every, 1), whole("seed", seed, 0)
         self._probe = Probe(inputs, replicates, kernel, submodule, lengths, burn_in, lags, block, layer, direction)
         self.steps: list[int] = []
-        self._records: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+        self._records: list[tuple[FloatArray, FloatArray, NDArray[np.int8]]] = []
 
     def __call__(self, step: int) -> None:
         """Record if `step` is a multiple of `every`.
@@ -169,7 +182,12 @@ class ZetaRecorder:
             if target.suffix == ".nc":
                 panel.to_netcdf(part, engine="h5netcdf")
             else:
-                header = {"format": FORMAT, "seed": self.seed, "kernel": self._probe.kernel, "places": self._probe.places}
+                header = {
+                    "format": FORMAT,
+                    "seed": self.seed,
+                    "kernel": self._probe.kernel,
+                    "places": self._probe.places,
+                }
                 with part.open("wb") as file:
                     np.savez_compressed(
                         file,
@@ -205,7 +223,9 @@ class ZetaRecorder:
             raise CheckpointError(f"{where}: not a file that ZetaRecorder.save has written: {problem}") from None
         shape = (units, steps.size, self._probe.replicates)
         if version != FORMAT or any(part.shape != shape for part in (mu, error, status)):
-            raise CheckpointError(f"{where}: format {version}, shape {mu.shape}; expected format {FORMAT}, shape {shape}")
+            raise CheckpointError(
+                f"{where}: format {version}, shape {mu.shape}; expected format {FORMAT}, shape {shape}"
+            )
         for name, then, now in (("seed", seed, self.seed), ("kernel", kernel, self._probe.kernel)):
             if then != now:
                 raise ParameterError(f"{where} was recorded with {name}={then!r}, not {now!r}")

@@ -124,7 +124,7 @@ def published_envelope(run: LayerRun, lags: IntArray, burn_in: int) -> Published
             mass = np.abs(order0).astype(np.float64).mean()
             both = np.abs(order0 + order1).astype(np.float64).mean()
             sums[:, i] += mass, both, np.abs(order1).astype(np.float64).mean(), np.log(max(mass, FLOOR)), 1.0
-    return PublishedEnvelope(*sums, run.layer.hidden_size)
+    return PublishedEnvelope(sums[0], sums[1], sums[2], sums[3], sums[4], run.layer.hidden_size)
 
 
 def published_terms(run: LayerRun, burn_in: int) -> Iterator[Terms]:
@@ -137,8 +137,14 @@ def published_terms(run: LayerRun, burn_in: int) -> Iterator[Terms]:
         for p in layer.project(run.inputs[part, :length]).unbind(1):
             steps.append(_step_terms(layer, p, state, previous))
             state, previous = layer.advance(p, state, previous)
-        columns = zip(*steps[burn_in:], strict=True)
-        yield Terms(*(None if column[0] is None else torch.cat(column).numpy(force=True) for column in columns))
+        leak, correction, readout, reset = (_stacked(column) for column in zip(*steps[burn_in:], strict=True))
+        assert leak is not None and correction is not None
+        yield Terms(leak, correction, readout, reset)
+
+
+def _stacked(column: tuple[Tensor | None, ...]) -> FloatArray | None:
+    parts = [part for part in column if part is not None]
+    return torch.cat(parts).numpy(force=True) if parts else None
 
 
 def _step_terms(layer: object, p: Tensor, state: Tensor, previous: LocalTerms | None) -> list[Tensor | None]:

@@ -1,7 +1,7 @@
 """Full Jacobian products, read unit by unit: the norm of a unit's row of d h_e / d state_{e - l}.
 
-A row times a Jacobian is a row: windows are followed from their end back in time, each unit's row with its own scale, so
-that nothing under- or overflows. Windows of a sequence do not overlap: they end every `longest` steps.
+A row times a Jacobian is a row: windows are followed from their end back in time, each unit's row with its own scale,
+so that nothing under- or overflows. Windows of a sequence do not overlap: they end every `longest` steps.
 """
 
 from __future__ import annotations

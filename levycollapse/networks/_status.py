@@ -35,7 +35,7 @@ class UnitStatus(IntEnum):
     GROWING = 3
 
 
-def classify(mu: FloatArray, low: FloatArray, high: FloatArray, steps: float) -> NDArray[np.int8]:
+def classify(mu: FloatArray, low: FloatArray, high: FloatArray, steps: float | FloatArray) -> NDArray[np.int8]:
     """Status of each unit from its rate and the interval of it; `low` and `high` are nan where there is none."""
     alone = np.isnan(low)
     status = np.where(mu > 1.0, UnitStatus.BELOW_STEP, UnitStatus.RESOLVED)

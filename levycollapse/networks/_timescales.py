@@ -166,12 +166,16 @@ def timescales(
     -----
     For a stationary product E log|window| is linear in the lag with slope E log|factor|, so that the mean over all
     steps needs no lags, loses no step and, unlike any fit over long lags, no unit: tau = 0.05 and tau = 1e4 come from
-    the same run. The slope weights steps by how many windows hold them, which costs precision (MEAN_AGAINST_SLOPE).
+    the same run. The slope weights steps by how many windows hold them, which costs
+    precision: 1.2 to 1.4 times the variance (studies/timescale_status.py).
     An exact zero is an answer: log 0 = -inf, tau = 0.
 
     Standard errors are those of resampled sequences; the interval of mu is mu +- t se with Student's t for one degree
     of freedom less than sequences. A unit is censored, not dropped, when that interval holds 0: tau is then known to
-    be at least `tau_low`, and its point estimate says nothing more. STATUS_STUDY
+    be at least `tau_low`, and its point estimate says nothing more.
+
+    In that study (4 to 64 sequences, normal and exponential noise with memories of 1 to 100 steps, 8,000 units a cell)
+    COVERAGE_TEXT
 
     Under compat="reference" there are no standard errors: a unit is GROWING where the published code rejects it.
 

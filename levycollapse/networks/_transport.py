@@ -186,27 +186,13 @@ def piece_sums(piece: Piece, lags: IntArray, with_sums: bool = True) -> LagSums:
         first_order_pass(terms[0], terms[1], first, stops, lags, log_windows, log_sums)
     used = rows >= 0
     counted = np.maximum(stops[:, None] + 1 - np.maximum(first + 1, lags), 0)
-    parts = (rows, stops - first, counted, totals, zeros, negative, log_windows, log_sums)
-    return LagSums(*(part[used] for part in parts))
-
-
-def windows(carry: FloatArray, correction: FloatArray, lag: int, kernel: str) -> tuple[FloatArray, FloatArray]:
-    """Every window of one lag: log|window| and its sign, (time - lag + 1, ...), of terms over (time, ...).
-
-    Window by window and without the kernels of the package: the plain form of what they add up.
-    """
-    factors = carry + correction if kernel == "diagonal" else carry
-    parts = np.lib.stride_tricks.sliding_window_view(factors, lag, axis=0)
-    with np.errstate(divide="ignore"):
-        if kernel != "first-order":
-            return np.log(np.abs(parts)).sum(-1), np.prod(np.sign(parts), -1)
-        # A' = A c and C' = C c + A correction, from A = 1 and C = 0, brought back to size 1 after every step.
-        more = np.lib.stride_tricks.sliding_window_view(correction, lag, axis=0)
-        product, rest, scale = np.ones(parts.shape[:-1]), np.zeros(parts.shape[:-1]), np.zeros(parts.shape[:-1])
-        for j in range(lag):
-            rest = rest * parts[..., j] + product * more[..., j]
-            product = product * parts[..., j]
-            size = np.maximum(np.abs(product), np.abs(rest))
-            size[size == 0.0] = 1.0
-            product, rest, scale = product / size, rest / size, scale + np.log(size)
-        return scale + np.log(np.abs(product + rest)), np.sign(product + rest)
+    return LagSums(
+        rows[used],
+        (stops - first)[used],
+        counted[used],
+        totals[used],
+        zeros[used],
+        negative[used],
+        log_windows[used],
+        log_sums[used],
+    )
