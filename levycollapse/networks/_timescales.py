@@ -189,8 +189,8 @@ def timescales(
     >>> from levycollapse.networks import ConstGate, timescales
     >>> net = ConstGate(3, 8, s0=0.1)
     >>> found = timescales(net, torch.randn(4, 50, 3), kernel="gates")
-    >>> float(found["tau"][0].round(6))
-    9.491222
+    >>> float(found["tau"][0].round(3))
+    9.491
     """
     kernel = checked_kernel(kernel, compat, "first-order")
     estimator = checked_estimator(estimator, kernel)
