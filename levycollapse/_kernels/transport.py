@@ -154,6 +154,15 @@ def log_sums(rate, twice, first, stop, lags, out):
 
 
 @scalar
+def holds_zero(x, first, stop, lag):
+    """Whether a window of this lag that ends in (first, stop] holds a factor of 0."""
+    t = 0
+    while t < stop and (x[t] != 0.0 or max(t + 1, first + 1, lag) > min(t + lag, stop)):
+        t += 1
+    return t < stop
+
+
+@scalar
 def copy_tile(source, sequence, unit, width, stop, tile):
     """Copy the series of some units of a sequence into contiguous rows."""
     for t in range(stop):
@@ -166,8 +175,8 @@ def product_pass(factors, first, stops, lags, with_sums, totals, zeros, negative
     """Add what one piece of the series has to say about the product of its factors.
 
     `totals`, `zeros`, `negative` are (sequence, unit): the sum of log|x| over the nonzero x, how many are 0, how many
-    below. `log_windows` is (sequence, unit, lag): the sum of log|window|, zeros left out; `sums` the logarithm of the
-    sum of |window|.
+    below. `log_windows` is (sequence, unit, lag): the sum of log|window|, -inf if a window is 0; `sums` the logarithm
+    of the sum of |window|.
     """
     n = factors.shape[0]
     units = factors.shape[2]
@@ -186,12 +195,19 @@ def product_pass(factors, first, stops, lags, with_sums, totals, zeros, negative
                 x = tile[k]
                 q = unit + k
                 rate = logarithms(x, stop, logs)
-                for t in range(first, stop):
-                    totals[b, q] += logs[t]
-                    zeros[b, q] += x[t] == 0.0
-                    negative[b, q] += x[t] < 0.0
+                gone = False
+                for t in range(stop):
+                    gone = gone or x[t] == 0.0
+                    if t >= first:
+                        totals[b, q] += logs[t]
+                        zeros[b, q] += x[t] == 0.0
+                        negative[b, q] += x[t] < 0.0
                 prefix_sums(logs, rate, stop, p, r)
                 log_sums(rate, r, first, stop, lags, log_windows[b, q])
+                if gone:
+                    for i in range(lags.size):
+                        if holds_zero(x, first, stop, lags[i]):
+                            log_windows[b, q, i] = -math.inf
                 if with_sums:
                     product_sums(x, logs, first, stop, lags, p, r, sums[b, q])
 
@@ -268,10 +284,7 @@ def expansion_sums(p, r, high, low, start, lag, stop):
 
 @scalar
 def first_order_pass(carry, correction, first, stops, lags, log_windows, sums):
-    """Add the windows of the first-order expansion; see `product_pass`. `log_windows` is -inf where a window is 0.
-
-    `lags` must increase.
-    """
+    """Add the windows of the first-order expansion; see `product_pass`. `lags` must increase."""
     n = carry.shape[0]
     units = carry.shape[2]
     carries = np.empty((TILE, n))

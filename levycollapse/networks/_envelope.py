@@ -157,7 +157,6 @@ def _collect(run: LayerRun, kernel: str, lags: Any, burn_in: int, block: int | N
         part.log_rows[piece.rows] = np.logaddexp(part.log_rows[piece.rows], np.logaddexp.reduce(piece.log_sums, axis=1))
         np.logaddexp(part.log_units, np.logaddexp.reduce(piece.log_sums, axis=0), out=part.log_units)
         part.log_windows[:] += piece.log_windows.sum((0, 1))
-        part.log_windows[(piece.zeros > 0).any()] = -np.inf
     return part
 
 

@@ -50,7 +50,9 @@ def chosen_runs(runs: Iterator[LayerRun], layer: int | None, direction: int | No
 def checked_lags(lags: Any, longest: int, least: int = 1) -> IntArray:
     """Lags as increasing integers from 1 to `longest`, or the default grid: geometric from 1 to half of it."""
     if lags is None:
-        stop = max(min(longest // 2, LONGEST), 1)
+        stop = max(min(longest // 2, LONGEST), least)
+        if stop > longest:
+            raise ParameterError(f"a slope needs two lags, and so sequences (or blocks) of two steps, not {longest}")
         return np.unique(np.rint(np.geomspace(1, stop, COUNT)).astype(np.int64))
     array = checked("lags", lags, POSITIVE)
     if array.ndim != 1 or array.size < least:

@@ -81,8 +81,7 @@ def estimate(
                 mine = part.log_sums[first[group, part.rows] > 0]
                 log_sums[group] = np.logaddexp(log_sums[group], np.logaddexp.reduce(mine, axis=0, initial=-np.inf))
     size = every.shape[0] // groups
-    # A factor of 0 lies in a window of every lag.
-    vanish = (gone > 0) | (zeros > 0)[:, :, None]
+    vanish = gone > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         all_typical = logs / windows[:, None, :]
         typical = np.where(vanish, -np.inf, all_typical[::size])

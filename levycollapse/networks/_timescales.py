@@ -174,8 +174,11 @@ def timescales(
     of freedom less than sequences. A unit is censored, not dropped, when that interval holds 0: tau is then known to
     be at least `tau_low`, and its point estimate says nothing more.
 
-    In that study (4 to 64 sequences, normal and exponential noise with memories of 1 to 100 steps, 8,000 units a cell)
-    COVERAGE_TEXT
+    In that study (4 to 64 sequences, normal and exponential noise with memories of 1 to 100 steps, 8,000 units in each
+    of 9 cells) the interval at level 0.95 covers in 0.945 to 0.952; units that do not decay at all are RESOLVED in
+    0.023 to 0.024 and GROWING in 0.025 to 0.027, both 0.025 by construction; units with tau = 100 that are resolved in
+    a fifth of the cases are called GROWING in 0.0008. Units with tau far beyond what the sequences can tell are
+    CENSORED_LONG (tau = 2000, 16 sequences of 256 steps with noise 0.02: 0.93).
 
     Under compat="reference" there are no standard errors: a unit is GROWING where the published code rejects it.
 

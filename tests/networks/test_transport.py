@@ -284,7 +284,29 @@ def test_exact_zeros_and_signs():
         if kernel != "first-order":
             factors = carry if kernel == "gates" else carry + correction
             np.testing.assert_array_equal(found.zeros, (factors == 0).sum(0))
+            for i, lag in enumerate(lags):
+                logs, _ = windows_of(carry, correction, int(lag), kernel)
+                np.testing.assert_allclose(found.log_windows[..., i], logs.sum(0), rtol=1e-10)
             np.testing.assert_array_equal(found.negative, (factors < 0).sum(0))
+
+
+@pytest.mark.parametrize("budget", [1, 1 << 23])
+def test_a_zero_is_in_the_windows_that_reach_it_only(monkeypatch, budget):
+    # The short sequence has a zero, so that the long lag knows nothing of it; without gates, one step is all there is.
+    monkeypatch.setattr(_transport, "BUDGET", budget)
+    net = torch.nn.RNN(1, 1, nonlinearity="relu", batch_first=True, bias=False)
+    with torch.no_grad():
+        net.weight_ih_l0.fill_(1.0)
+        net.weight_hh_l0.fill_(0.5)
+    x = torch.ones(2, 12, 1)
+    x[1, 2] = -9.0
+    found = nw.timescales(net, x, lengths=[12, 5], lags=[1, 3, 8])
+    np.testing.assert_allclose(found["log_typical"][0], [-np.inf, -np.inf, 8 * np.log(0.5)], rtol=1e-6)
+    np.testing.assert_allclose(np.exp(found["log_mean"][0]), [0.5 * 16 / 17, 0.125 * 10 / 13, 2.0**-8], rtol=1e-6)
+    assert np.isposinf(found["mu"][0])
+    first = nw.timescales(net, torch.ones(2, 12, 1), kernel="first-order", lags=[1, 2])
+    np.testing.assert_allclose(first["log_typical"][0], [np.log(0.5), -np.inf], rtol=1e-6)
+    assert np.isposinf(first["mu"][0])
 
 
 def test_tiny_carries_under_the_expansion():
