@@ -6,6 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from levycollapse.networks import _unrolled  # noqa: E402
+
 from .nets import CELLS, D, H, cells, stirred  # noqa: E402
 
 PLAIN = {name: module for name, module in cells().items() if not name.endswith("-norm")}
@@ -24,8 +26,10 @@ def by_steps(module, x, state):
 
 
 @pytest.mark.parametrize("name", PLAIN)
-@pytest.mark.parametrize("given", [False, True])
-def test_gradients_are_those_of_autograd(name, given):
+@pytest.mark.parametrize(("given", "piece"), [(False, 2**16), (True, 2**16), (True, 1), (True, 2 * B * H + 1)])
+def test_gradients_are_those_of_autograd(name, given, piece, monkeypatch):
+    # Pieces of all steps, of one, and of two (one for the LSTM).
+    monkeypatch.setattr(_unrolled, "_PIECE", piece)
     module = PLAIN[name]
     x = torch.randn(B, T, D, dtype=torch.float64, requires_grad=True)
     size = module.recurrent_layer().state_size
