@@ -1,7 +1,8 @@
 """How every kernel of the package is compiled.
 
 `error_model="numpy"` makes division by zero an IEEE result instead of an exception, which is
-also what lets loops vectorise. `fastmath` stays off: it deletes NaN checks.
+also what lets loops vectorise. `fastmath` stays off, because it deletes NaN checks; `summing` allows sums to be
+reordered, no more.
 """
 
 from __future__ import annotations
@@ -31,6 +32,13 @@ def scalar(function: Compiled) -> Compiled:
 def inlined(function: Compiled) -> Compiled:
     """Compile a small function so that LLVM always inlines it: loops over it can then vectorise."""
     return _cached(lambda **cache: njit(error_model="numpy", nogil=True, forceinline=True, **cache)(function))
+
+
+def summing(function: Compiled) -> Compiled:
+    """Compile a sum whose terms may be added in any order, so that it vectorises; NaN and inf keep their rules."""
+    return _cached(
+        lambda **cache: njit(error_model="numpy", nogil=True, fastmath={"reassoc", "contract"}, **cache)(function)
+    )
 
 
 def uncached(function: Compiled) -> Compiled:

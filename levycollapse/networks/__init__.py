@@ -7,8 +7,14 @@ except ImportError as _error:
 
 from ._cells import GRU, LSTM, ConstGate, DiagGate, SharedGate
 from ._custom import from_step
+from ._envelope import envelope
 from ._layer import LayerRun, LocalTerms, Network, RecurrentLayer
+from ._lyapunov import lyapunov_spectrum
+from ._panel import zeta_panel
 from ._read import RecurrentInfo, inspect, read_network
+from ._recorder import ZetaRecorder
+from ._status import UnitStatus
+from ._timescales import timescales
 
 __all__ = [
     "GRU",
@@ -21,7 +27,13 @@ __all__ = [
     "RecurrentInfo",
     "RecurrentLayer",
     "SharedGate",
+    "UnitStatus",
+    "ZetaRecorder",
+    "envelope",
     "from_step",
     "inspect",
+    "lyapunov_spectrum",
     "read_network",
+    "timescales",
+    "zeta_panel",
 ]

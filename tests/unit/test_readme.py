@@ -51,6 +51,11 @@ def test_api_page_lists_every_public_name():
     names = {name for name in lc.__all__ if name not in ("plotting", "symbolic")}
     names |= set(lc.plotting.__all__) - {"COLUMN_WIDTH"} | set(lc.symbolic.__all__)
     assert names <= listed, sorted(names - listed)
-    sections = page.split("currentmodule:: levycollapse.plotting")[0]
+    sections, networks = page.split("currentmodule:: levycollapse.plotting")[0].split(
+        "currentmodule:: levycollapse.networks"
+    )
+    torch_names = set(re.findall(r"^   ([A-Za-z_]+)$", networks, flags=re.MULTILINE))
+    face = (ROOT / "levycollapse" / "networks" / "__init__.py").read_text()
+    assert torch_names == set(re.findall(r'^    "(\w+)",$', face, flags=re.MULTILINE))
     top = set(re.findall(r"^   ([A-Za-z_]+)$", sections, flags=re.MULTILINE)) - {"levycollapse"}
     assert top == {name for name in lc.__all__ if name not in ("plotting", "symbolic")}
