@@ -34,6 +34,8 @@ NEAR = 5.0
 LOST_MASS = 2e-5
 #: Farthest node of an untempered model, in decades of the width.
 FARTHEST = 40.0
+#: A peak narrower than this share of the drift's width gets nodes of its own.
+SHARP = 1e-3
 #: Nodes per width of the drift in the middle.
 RESOLUTION = 12.0
 
@@ -315,7 +317,7 @@ def refined(problem: Problem, n: int, ends: tuple[float, float]) -> FloatArray:
     finest = 1.0 / spectral_limit(problem)
     zeros = _stable_zeros(problem)
     peaks = [max(finest, 1e-12 * max(problem.width, abs(zero))) for zero in zeros]
-    sharp = [(zero, peak) for zero, peak in zip(zeros, peaks, strict=True) if peak < problem.width / RESOLUTION]
+    sharp = [(zero, peak) for zero, peak in zip(zeros, peaks, strict=True) if peak < SHARP * problem.width]
     if not sharp:
         return graded(problem, n, ends)
     nodes = graded(problem, n // 2, ends)

@@ -287,7 +287,8 @@ class StationaryDensity:
         return self._rule
 
     def _pdf(self, zeta: FloatArray) -> FloatArray:
-        return self._split(zeta, self._curve.pdf, lambda t, z: t.pdf(z), lambda t, z: t.pdf(z))
+        # Between two wells the density may be less than its rounding, which has either sign.
+        return np.maximum(self._split(zeta, self._curve.pdf, lambda t, z: t.pdf(z), lambda t, z: t.pdf(z)), 0.0)
 
     def _cdf(self, zeta: FloatArray) -> FloatArray:
         return self._split(zeta, self._curve.cdf, lambda t, z: t.cdf(z), lambda t, z: 1.0 - t.cdf(z))

@@ -14,8 +14,8 @@ from .box import ROUNDING_NATS, landscape, odd_fast, points, spectral_limit
 from .density import StationaryDensity
 from .fourier import wave_numbers
 from .problem import ComplexArray, Problem, problem_of
-from .solve import stationary_density
 from .propagation import dense_steps, ornstein_uhlenbeck
+from .solve import stationary_density
 from .spectrum import edge, relaxation_of
 
 #: Error of the closed form.

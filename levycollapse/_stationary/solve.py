@@ -98,9 +98,10 @@ def stationary_density(
     -----
     The density is known with relative accuracy in both tails: solves with an exponential tilt, then the pole and the
     cut of its transform, which give the far tail in every phase. Where kappa - F does not fall exponentially, or the
-    drift confines, that last step is not available: below 1e-130 of its maximum (1e-33 where that
-    takes too many points) the density is then continued by its leading law, which is right to a few percent only. Do not use the Fourier method for drifts with kinks or
-    jumps: the spectrum decays slowly and ConvergenceError says so.
+    drift confines, that last step is not available: below 1e-130 of its maximum (1e-33 where that takes too many
+    points) the density is then continued by its leading law, which is right to a few percent only. Between two wells
+    that are far apart the density is known to 1e-16 of its maximum, and 0 where rounding made it negative. For drifts
+    with kinks or jumps the spectrum decays slowly: method="fourier" is a ConvergenceError, "auto" the chain.
 
     References
     ----------
