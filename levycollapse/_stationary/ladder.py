@@ -76,8 +76,8 @@ def left_side(problem: Problem, scene: Landscape, budget: float) -> Side:
     k_max = spectral_limit(problem)
     for nats in DEEP_NATS:
         side = Side(scene.edges(0.0, nats)[0], None, blind)
-        left, right = scene.edges(max(left_tilts(scene, side, problem.tail_rate), default=0.0), ROUNDING_NATS)
-        if (right - left) * k_max < np.pi * DEEP_POINTS:
+        ends = scene.edges(max(left_tilts(scene, side, problem.tail_rate), default=0.0), ROUNDING_NATS)
+        if (ends[1] - ends[0]) * k_max < np.pi * DEEP_POINTS:
             break
     return side
 
