@@ -9,6 +9,7 @@ Spectra with a power-law tail:
     cosh    stationary law of the model without jumps (THEORY 5): zeta has density ~ cosh(zeta)^-beta
     jumps   stationary law with jumps, alpha 1.5, lam 3, from `stationary_density` where the package has it
 Controls: one and two exponentials, log-normals, a truncated Pareto, and a tail with the collapsed phase's logarithm.
+Masses: coverage of the interval of the mass above a time scale.
 """
 
 import argparse
@@ -29,6 +30,15 @@ NOISE = 0.01
 #: Repetitions of a cell with a power-law tail, and of a control.
 SEEDS, CONTROL_SEEDS = 100, 40
 BETAS = (0.4, 0.8, 1.5)
+#: Laws and time scales for the mass above.
+MASS_LAWS = {
+    "pareto 0.4": Pareto(0.4),
+    "pareto 0.8": Pareto(0.8),
+    "pareto 1.5": Pareto(1.5),
+    "log-normal sd 1": LogNormal(3.0, 1.0),
+    "log-normal sd 2": LogNormal(3.0, 2.0),
+}
+THRESHOLDS = (10.0, 100.0, 1000.0)
 PATH = Path(__file__).with_suffix(".json")
 
 
@@ -68,6 +78,7 @@ def cases():
     found["exponentials 5, 500"] = None, lambda: 0.5 * np.exp(-LAGS / 5) + 0.5 * np.exp(-LAGS / 500)
     found["log-normal sd 1"] = None, lambda: LogNormal(3.0, 1.0).envelope(LAGS)
     found["log-normal sd 2"] = None, lambda: LogNormal(3.0, 2.0).envelope(LAGS)
+    found["log-normal sd 3"] = None, lambda: LogNormal(3.0, 3.0).envelope(LAGS)
     found["log-normal sd 4"] = None, lambda: LogNormal(3.0, 4.0).envelope(LAGS)
     found["truncated 0.8, 300"] = None, lambda: TruncatedPareto(0.8, 1.0, 300.0).envelope(LAGS)
     found["collapsed 1.5, -2.5"] = None, lambda: collapsed(1.5, -2.5)
@@ -103,6 +114,28 @@ def run_cell(name, sigma_given, seeds):
     return cell
 
 
+def mass_cell(name, seeds):
+    """How often the 95 % interval of the mass above a time scale holds the true one."""
+    law = MASS_LAWS[name]
+    f = law.envelope(LAGS)
+    covered, widths = dict.fromkeys(THRESHOLDS, 0), {tau: [] for tau in THRESHOLDS}
+    for seed in seeds:
+        noise = 1 + NOISE * np.random.default_rng(seed).standard_normal(LAGS.size)
+        found = invert_envelope(LAGS, f * noise, NOISE)
+        for tau in THRESHOLDS:
+            _, low, high = found.mass_above(tau)
+            truth = float(law.sf(tau))
+            covered[tau] += low <= truth <= high
+            widths[tau].append((high - low) / (2 * truth))
+    return {
+        "mass_above": name,
+        "n": len(seeds),
+        "thresholds": list(THRESHOLDS),
+        "covered": [int(covered[tau]) for tau in THRESHOLDS],
+        "half_width": [round(float(np.median(widths[tau])), 4) for tau in THRESHOLDS],
+    }
+
+
 def main():
     """Run the cells that the record lacks."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -122,8 +155,15 @@ def main():
             "python": platform.python_version(),
         },
     }
+    masses = {(cell["mass_above"], cell["n"]) for cell in record.setdefault("masses", [])}
+    for name in MASS_LAWS:
+        if (name, options.control_seeds) not in masses:
+            cell = mass_cell(name, range(options.control_seeds))
+            print(cell, flush=True)
+            record["masses"].append(cell)
+            PATH.write_text(json.dumps(record, indent=1, allow_nan=False) + "\n")
     done = {(cell["spectrum"], cell["sigma_given"], cell["n"]) for cell in record["cells"]}
-    for name, (beta, _) in cases().items():
+    for name, (beta, _) in sorted(cases().items(), key=lambda item: item[1][0] is not None):
         count = options.control_seeds if beta is None else options.seeds
         for sigma_given in (True, False):
             if (name, sigma_given, count) in done:

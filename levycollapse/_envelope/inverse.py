@@ -133,6 +133,12 @@ class InvertedSpectrum:
         Estimate
             The value is that of the free fit; the interval joins every mass that some non-negative spectrum attains
             with a chi-square within the quantile of its minimum. No smoothness is assumed. nan for NOT_AN_ENVELOPE.
+
+        Notes
+        -----
+        Conservative: the 95 % interval covered in 40 of 40 seeds above 10, 100 and 1000, for Pareto spectra of index
+        0.4, 0.8 and 1.5 and a log-normal of sd 1 (studies/invert_envelope.json, 128 lags in [1, 1e4], 1 % noise), with
+        median half widths of 30 %, 50 %, 80 % and, for the log-normal, 25 to 160 % of the mass.
         """
         threshold = float(checked("tau", tau, POSITIVE))
         if self.status is SpectrumStatus.NOT_AN_ENVELOPE:
@@ -219,9 +225,11 @@ def invert_envelope(
     and noise can only be told apart by their pattern: it is if f increases significantly, if residuals above 0.1 % are
     serially correlated by more than 4.5 standard errors, or if they exceed 30 %.
 
-    Where it fails. A spectrum that is no power law but has no end inside the lags has a local index, and is called
-    POWER_TAIL with it: a log-normal of sd 4 in 33 of 40 seeds, the collapsed phase's tail (rate 1.5, log_power -2.5)
-    in 20 of 40, with a beta of 1.82. Where the tail's next term is close (alpha = 1.2, lam = 1.5 beta, beta = 0.4) the
+    A tail must be seen over a factor of 50 of lags beyond max(1, beta) times its start: over a single decade
+    log-normals of sd 4 passed for power laws in 33 of 40 seeds and the collapsed phase's tail (rate 1.5, log_power
+    -2.5) in 20 of 40; now in none of 12. The price is that a true power law that starts later is called NO_TAIL.
+
+    Where it fails. Where the tail's next term is close (alpha = 1.2, lam = 1.5 beta, beta = 0.4) the
     bias is 0.5 % and the 95 % interval covered in 10 of 15. Errors that are correlated between lags void the
     intervals. Numerical inversion formulas of Stehfest's kind are not used at all: from values in double precision
     they are wrong by many orders of magnitude.

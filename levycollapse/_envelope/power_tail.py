@@ -17,8 +17,10 @@ from .nonnegative import EXCESS, Data, solve
 SMALLEST, LARGEST = 0.02, 20.0
 #: Ratio of successive starts of the tail, in log tau; about the resolution at 1 % noise.
 STEP = 0.8
-#: The tail must be seen over this factor of lags beyond max(1, beta) * start, where its envelope becomes a power.
-REACH = 10.0
+#: The tail must be seen over this factor of lags beyond max(1, beta) * start, where its envelope becomes a power. A
+#: spectrum that bends is a power over a shorter stretch: over one decade, at 1 % noise, log-normals of sd 4 and the
+#: collapsed phase's tail passed in 33 and 20 of 40 seeds, from starts of 600 and 270. Power laws start below 25.
+REACH = 50.0
 #: Later starts whose intervals are joined to that of the first acceptable one: a start that the data just tolerate is
 #: biased by what they tolerate.
 LATER = 2
@@ -38,7 +40,7 @@ class TailFit:
 
 
 def starts(data: Data) -> Iterator[float]:
-    """Where a tail might begin: from the first lag to where it would be seen over less than a decade."""
+    """Where a tail might begin: from the first lag to where too little of it would be seen."""
     last = data.lags[-1] / REACH
     tau = float(data.lags[0])
     while tau <= last:

@@ -21,8 +21,10 @@ BUDGETS = (9.0, 6.0, 3.0)
 BLIND_BUDGET = 6.0
 #: kappa - F below this share of kappa no longer matters.
 SATURATED = 1e-14
-#: Where the analytic tail is not available the ladder reaches this depth: 1e-33.
-DEEP_NATS = 76.0
+#: Where the analytic tail is not available the ladder reaches the first of these depths (1e-130, 1e-65, 1e-33) whose
+#: last solve has at most so many points. With 1e-33 alone E exp(s abs(zeta)) at s = 0.9 lam missed up to a fifth.
+DEEP_NATS = (300.0, 150.0, 76.0)
+DEEP_POINTS = 60_000
 #: Below exp(-650) times the maximum densities are not worth resolving (the smallest double is exp(-708)).
 FLOOR_NATS = 650.0
 
@@ -52,7 +54,7 @@ class Side:
 
 def left_side(problem: Problem, scene: Landscape, budget: float) -> Side:
     """Where the far left begins."""
-    deep = DEEP_NATS if problem.eta_J > 0 else FLOOR_NATS
+    floor = problem.eta_J == 0
     bulk = scene.edges(0.0, budget)[0]
     if np.isfinite(problem.kappa):
         left = scene.zeta < 0
@@ -67,8 +69,17 @@ def left_side(problem: Problem, scene: Landscape, budget: float) -> Side:
             end = min(reached, bulk)
             if scene.depth(end) < FLOOR_NATS:
                 return Side(end, float(min(decay, 1e6 / problem.width)), budget)
-            deep = FLOOR_NATS
-    return Side(scene.edges(0.0, deep)[0], None, min(budget, BLIND_BUDGET), deep == FLOOR_NATS)
+            floor = True
+    blind = min(budget, BLIND_BUDGET)
+    if floor:
+        return Side(scene.edges(0.0, FLOOR_NATS)[0], None, blind, True)
+    k_max = spectral_limit(problem)
+    for nats in DEEP_NATS:
+        side = Side(scene.edges(0.0, nats)[0], None, blind)
+        ends = scene.edges(max(left_tilts(scene, side, problem.tail_rate), default=0.0), ROUNDING_NATS)
+        if (ends[1] - ends[0]) * k_max < np.pi * DEEP_POINTS:
+            break
+    return side
 
 
 def _outward(zeta: FloatArray, fall: FloatArray, level: float) -> float | None:

@@ -32,6 +32,12 @@ from .problem import Function, Problem, problem_of
 #: Relative error that the far tails must reach if rtol asks for less: where single jumps are rare they lie ten digits
 #: below everything else, and the solver's part of them has six to eight.
 TAIL_RTOL = 1e-6
+#: Checks that are about the far tails only.
+ABOUT_TAILS = ("joints", "far identity")
+#: What asks for less than this asks for more than double precision has: no other method will do.
+ATTAINABLE = 1e-12
+#: Worse than this a far tail is refused altogether.
+WORST_TAIL = 1e-3
 #: Share of the spectrum at its end that a smooth drift does not leave.
 UNRESOLVED = 1e-11
 #: Share of its maximum above which a tilted unknown is trusted.
@@ -58,7 +64,8 @@ def stationary_density(
     method : {"auto", "fourier", "chain"}, optional
         "fourier" is the spectral solver for smooth drifts, with about twelve digits in milliseconds. "chain" is a
         Markov chain on a graded grid: three or four digits, but also for rough drifts, reflecting walls and models
-        without tempering. "auto" is the chain where it must be (walls, lam = 0), Fourier otherwise.
+        without tempering. "auto" is Fourier, but the chain where it must be (walls, lam = 0) and where the Fourier
+        method fails: weak pure jumps of small alpha leave a peak too sharp for any even grid. `status` tells.
     rtol : float, optional
         Error estimate that the Fourier method must reach, relative to the density. The chain reports its error and
         does not control it.
@@ -80,7 +87,8 @@ def stationary_density(
         If the model has no stationary law (lam = 0 with alpha <= 1, or no restoring drift on one side), is an array
         of models, or an argument is out of range.
     ConvergenceError
-        If `rtol` cannot be reached; the message has the error that was.
+        If `rtol` cannot be reached and `method` is "fourier", or `box`, `n` or a smaller `rtol` than 1e-12 was asked
+        for; the message has the error that was.
 
     See Also
     --------
@@ -90,9 +98,10 @@ def stationary_density(
     -----
     The density is known with relative accuracy in both tails: solves with an exponential tilt, then the pole and the
     cut of its transform, which give the far tail in every phase. Where kappa - F does not fall exponentially, or the
-    drift confines, that last step is not available: below 1e-33 of its maximum the density is then continued
-    by its leading law, which is right to a few percent only. Do not use the Fourier method for drifts with kinks or
-    jumps: the spectrum decays slowly and ConvergenceError says so.
+    drift confines, that last step is not available: below 1e-130 of its maximum (1e-33 where that takes too many
+    points) the density is then continued by its leading law, which is right to a few percent only. Between two wells
+    that are far apart the density is known to 1e-16 of its maximum, and 0 where rounding made it negative. For drifts
+    with kinks or jumps the spectrum decays slowly: method="fourier" is a ConvergenceError, "auto" the chain.
 
     References
     ----------
@@ -125,7 +134,14 @@ def stationary_density(
         return chain_density(model, problem, n=n, box=interval, walls=barrier)
     if n is not None and n > MOST_POINTS:
         raise ParameterError(f"n={n!r} is more than the {MOST_POINTS} points that the Fourier method can take")
-    return fourier_density(model, problem, tolerance, interval, None if n is None else int(n))
+    try:
+        return fourier_density(model, problem, tolerance, interval, None if n is None else int(n))
+    except ConvergenceError:
+        if method == "fourier" or interval is not None or n is not None or tolerance < ATTAINABLE:
+            raise
+    from .chain import chain_density
+
+    return chain_density(model, problem, n=None, box=None, walls=None)
 
 
 def fourier_density(
@@ -144,7 +160,7 @@ def fourier_density(
         # Nothing but the joints depends on the budget, and they may agree by luck: leave a margin.
         if errors["joints"] <= 0.1 * tail_tolerance:
             break
-    limits = {name: tail_tolerance if name == "joints" else rtol for name in errors}
+    limits = {name: WORST_TAIL if name in ABOUT_TAILS else rtol for name in errors}
     failed = [name for name, found in errors.items() if not found <= limits[name]]
     if failed:
         worst = max(failed, key=lambda name: np.inf if np.isnan(errors[name]) else errors[name] / limits[name])
@@ -155,6 +171,8 @@ def fourier_density(
             f"the stationary density was found to {errors[worst]:.1e} only ({', '.join(failed)}), not to "
             f"{limits[worst]:g}{advice}"
         )
+    if law.tail_error > tail_tolerance:
+        law.status = DensityStatus.TAIL_LIMITED
     return law
 
 
@@ -188,12 +206,19 @@ def _attempt(
             joints.append(error)
     found.curve.settle(*masses)
     # numpy's max, which keeps a nan wherever it stands.
+    identity = identity_error(problem, found)
+    if np.isinf(problem.kappa) or np.isinf(problem.other_kappa):
+        # The force makes the far tails the largest terms of the identity: it is about them.
+        far, identity = identity, 0.0
+    else:
+        far = 0.0
     errors = {
         "edges": float(np.max([s.edge for s in found.solutions])),
         "spectrum": float(np.max([s.noise for s in found.solutions])),
-        "identity": identity_error(problem, found),
+        "identity": identity,
         "mass": found.curve.mass_error(),
         "joints": float(np.max(joints)),
+        "far identity": far,
     }
     law = StationaryDensity(
         found.curve,
@@ -204,8 +229,8 @@ def _attempt(
         moment_range=(-mirror.tail_rate, problem.tail_rate),
         closed=(summable(mirror), summable(problem)),
         status=DensityStatus.CONVERGED,
-        error=float(np.max([error for name, error in errors.items() if name != "joints"])),
-        tail_error=errors["joints"],
+        error=float(np.max([error for name, error in errors.items() if name not in ABOUT_TAILS])),
+        tail_error=float(np.max([errors[name] for name in ABOUT_TAILS])),
         step=found.base.step,
     )
     return law, errors
@@ -233,11 +258,16 @@ def identity_error(problem: Problem, found: Assembled) -> float:
     """Residual of the generator identity at +-0.2 of its range, relative to the size of its terms."""
     base = found.base
     zeta = base.left + base.step * np.arange(len(base.values), dtype=float)
+    values = base.values
+    if np.isinf(problem.kappa) or np.isinf(problem.other_kappa):
+        # There F times the rounding of the untilted solution may exceed everything else.
+        zeta = zeta[(zeta >= found.curve.left) & (zeta <= found.curve.right)]
+        values = found.curve.pdf(zeta)
     force = problem.force(zeta)
     worst = 0.0
     for rate, sign in ((problem.tail_rate, 1.0), (problem.mirrored().tail_rate, -1.0)):
         s = sign * CHECKED_AT * min(rate, 5.0 / problem.width)
-        summand = (problem.generator_at(s) - s * force) * np.exp(-s * zeta) * base.values
+        summand = (problem.generator_at(s) - s * force) * np.exp(-s * zeta) * values
         worst = float(np.maximum(worst, abs(float(summand.sum())) / float(np.abs(summand).sum())))
     return worst
 

@@ -15,6 +15,8 @@ from .box import landscape
 from .chain import build_chain, graded
 from .problem import Problem, problem_of
 
+#: How many of the levels n theta of a linear drift are listed, and the relative error of a closed form.
+LINEAR_LEVELS, CLOSED_ERROR = 20, 1e-15
 #: Nodes of the finer of the two grids; the levels' error falls a little slower than 1/nodes.
 NODES = 401
 #: Nats to which the chain reaches: the levels' functions decay like the square root of the density.
@@ -99,6 +101,10 @@ def relaxation_of(problem: Problem) -> Relaxation:
     if left == 0.0 or right == 0.0:
         return Relaxation(np.inf, 0.0, left, right, np.empty(0), 0.0)
     bound = min(left, right)
+    known = _closed_levels(problem)
+    if known is not None:
+        rate = float(known[0]) if known.size else bound
+        return Relaxation(1.0 / rate, rate, left, right, known, CLOSED_ERROR)
     fine, coarse = levels(problem, NODES), levels(problem, NODES // 2 + 1)
     found = fine[fine < STANDS_OUT * bound]
     if not found.size:
@@ -109,6 +115,19 @@ def relaxation_of(problem: Problem) -> Relaxation:
     error = 2.0 * abs(fine[0] - coarse[0]) / fine[0] if coarse.size else np.nan
     rate = float(found[0])
     return Relaxation(1.0 / rate, rate, left, right, found, float(error))
+
+
+def _closed_levels(problem: Problem) -> FloatArray | None:
+    """Levels where they have a closed form: a linear drift, or tanh without jumps; None elsewhere."""
+    if problem.rate is not None:
+        # exp(-n theta t) is how the n-th cumulant, and what it brings into the moments, decays under any jumps.
+        return np.arange(1.0, LINEAR_LEVELS + 1.0) * problem.rate
+    if problem.eta_J == 0 and problem.symmetric:
+        # Poeschl-Teller: kappa/w and eta_G/w**2 are the largest slope and the diffusion over a width.
+        n = np.arange(1.0, np.ceil(0.5 * problem.kappa * problem.width / problem.eta_G))
+        result: FloatArray = n * problem.slope - n**2 * problem.eta_G / problem.width**2
+        return result
+    return None
 
 
 def edge(problem: Problem) -> float:

@@ -45,8 +45,8 @@ def envelope(
         typer.Option("--f", metavar="FILE", help="An envelope to invert: CSV lag,f[,sigma], or .npz; sigma relative."),
     ] = None,
     lags: Annotated[str | None, typer.Option("--lags", metavar="RANGE", help=f"Lags > 0 [{LAGS}].")] = None,
-    width: Annotated[
-        str | None, typer.Option("--width", metavar="COUNT", help="Units of a network: shows bands over networks.")
+    units: Annotated[
+        str | None, typer.Option("--units", metavar="COUNT", help="Units of a network: shows bands over networks.")
     ] = None,
     networks: Annotated[
         str | None, typer.Option("--networks", metavar="COUNT", help="Simulated networks for the bands [1000].")
@@ -61,9 +61,9 @@ def envelope(
     """Envelope f(l) of a model or of time scales, or the spectrum of an envelope.
 
     From a model: f, its local exponent, the asymptote of its tail and the lag from which that holds to 5 %; with
-    --width, bands over networks of that many units (the drift's width is --drift-width here). From time scales (--tau):
-    f and its local exponent. From an envelope (--f): exponent with interval, and the spectrum. Saves data (NetCDF),
-    picture (PNG and PDF) and a summary (JSON).
+    --units, bands over networks of that many units. From time scales (--tau): f and its local exponent. From an
+    envelope (--f): exponent with interval, and the spectrum. Saves data (NetCDF), picture (PNG and PDF) and a summary
+    (JSON).
 
     Example: levycollapse envelope --eta-J 0.8 --lags 1:1e5:100:log
     """
@@ -78,7 +78,7 @@ def envelope(
         "width": drift_width,
         "kappa_right": kappa_right,
     }
-    others = {"rtol": rtol, "method": method, "width": width, "networks": networks, "seed": seed}
+    others = {"rtol": rtol, "method": method, "units": units, "networks": networks, "seed": seed}
     if tau is not None or f is not None:
         drift = {"drift_width" if name == "width" else name: text for name, text in texts.items()}
         if f is not None:
@@ -129,7 +129,7 @@ def _of_model(texts: dict[str, str | None], others: dict[str, str | None], lags:
 
     units, networks, seed = _band_options(others, lags.size)
     if texts["width"] is not None:
-        # Under its name here, where `width` is that of a network.
+        # Under the name of its option.
         checked("drift_width", ranges.number("drift_width", texts["width"]), POSITIVE)
     values = model.parameters(texts)
     found, law = model.stationary_law(values, others["rtol"], others["method"])
@@ -175,20 +175,17 @@ def _of_model(texts: dict[str, str | None], others: dict[str, str | None], lags:
 
 def _band_options(texts: dict[str, str | None], n_lags: int) -> tuple[int | None, int, int | None]:
     """Units, networks and seed."""
-    if texts["width"] is None:
+    if texts["units"] is None:
         for name in ("networks", "seed"):
             if texts[name] is not None:
-                raise ParameterError(f"{name}={texts[name]!r} is about the bands over networks; give --width too")
+                raise ParameterError(f"{name}={texts[name]!r} is about the bands over networks; give --units too")
         return None, 0, None
-    try:
-        units = ranges.whole("width", texts["width"])
-    except ParameterError as error:
-        raise ParameterError(f"{error} (units of a network; the drift's width is --drift-width)") from None
+    units = ranges.whole("units", texts["units"])
     networks = ranges.whole("networks", texts["networks"] or "1000")
     seed = None if texts["seed"] is None else ranges.whole("seed", texts["seed"], least=0)
     if networks * max(n_lags, units) > MOST_VALUES:
         raise ParameterError(
-            f"networks={networks} with {n_lags} lags and width={units} are too many; "
+            f"networks={networks} with {n_lags} lags and units={units} are too many; "
             f"networks times either must be at most {MOST_VALUES}"
         )
     return units, networks, seed

@@ -20,7 +20,6 @@ EtaJ = Annotated[Number, typer.Option("--eta-J", metavar="NUMBER", help="Jump in
 Alpha = Annotated[Number, typer.Option("--alpha", metavar="NUMBER", help="Stability index [1.5].")]
 Lam = Annotated[Number, typer.Option("--lam", metavar="NUMBER", help="Tempering lambda [3].")]
 Center = Annotated[Number, typer.Option("--center", metavar="NUMBER", help="Zero of the drift [0].")]
-Width = Annotated[Number, typer.Option("--width", "--drift-width", metavar="NUMBER", help="Width of the drift [1].")]
 DriftWidth = Annotated[Number, typer.Option("--drift-width", metavar="NUMBER", help="Width of the drift [1].")]
 KappaRight = Annotated[
     Number, typer.Option("--kappa-right", metavar="NUMBER", help="Plateau on the right, if another [kappa].")

@@ -34,7 +34,7 @@ def simulate(
     alpha: model.Alpha = None,
     lam: model.Lam = None,
     center: model.Center = None,
-    width: model.Width = None,
+    drift_width: model.DriftWidth = None,
     paths: Annotated[str | None, typer.Option("--paths", metavar="COUNT", help="Number of paths [1000].")] = None,
     t_end: Annotated[str, typer.Option("--t-end", metavar="NUMBER", help="Time to reach.")] = "20",
     dt: Annotated[str | None, typer.Option("--dt", metavar="NUMBER", help="Time step [0.01].")] = None,
@@ -68,7 +68,7 @@ def simulate(
         "alpha": alpha,
         "lam": lam,
         "center": center,
-        "width": width,
+        "width": drift_width,
     }
     texts = {**given, "paths": paths, "dt": dt, "scheme": scheme, "initial": initial, "seed": seed}
     if resume is None:

@@ -30,7 +30,7 @@ def stationary(
     alpha: model.Alpha = None,
     lam: model.Lam = None,
     center: model.Center = None,
-    width: model.Width = None,
+    drift_width: model.DriftWidth = None,
     kappa_right: model.KappaRight = None,
     rtol: model.Rtol = None,
     method: model.Method = None,
@@ -54,7 +54,7 @@ def stationary(
             "alpha": alpha,
             "lam": lam,
             "center": center,
-            "width": width,
+            "width": drift_width,
             "kappa_right": kappa_right,
         }
     )

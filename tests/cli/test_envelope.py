@@ -57,7 +57,7 @@ def test_from_the_model(here, capsys, without_saving, law):
 def test_bands_over_networks(here, capsys, without_saving, law):
     code, out, _ = run(
         [
-            *("envelope", "--lags", "1:1e3:7:log", "--width", "50", "--networks", "60", "--seed", "4"),
+            *("envelope", "--lags", "1:1e3:7:log", "--units", "50", "--networks", "60", "--seed", "4"),
             *("--drift-width", "1", "--json"),
         ],
         capsys,
@@ -79,7 +79,7 @@ def test_bands_over_networks(here, capsys, without_saving, law):
 def test_logarithmic_model_has_bands_too(here, capsys, without_saving):
     """Its time scales exceed the largest double, its envelopes do not."""
     code, out, _ = run(
-        [*("envelope", "--lam", "0", "--width", "64", "--networks", "40", "--lags", "1:100:5:log", "--json")], capsys
+        [*("envelope", "--lam", "0", "--units", "64", "--networks", "40", "--lags", "1:100:5:log", "--json")], capsys
     )
     assert code == 0
     assert strict_json(out)["network"]["largest_timescale_median"] == "inf"
@@ -279,18 +279,19 @@ def test_bad_files_are_one_line(files, option, name, message, capsys):
         (["--lags", "0:10:5"], "lags[0]=0.0 must be a finite number > 0"),
         (["--lags", "1:10:20000"], "20000 are too many; at most 10000"),
         (["--lags", "5:1"], "START must be below STOP"),
-        (["--width", "0.5"], "width='0.5' must be an integer >= 1 (units of a network; the drift's width is"),
-        (["--networks", "5"], "networks='5' is about the bands over networks; give --width too"),
-        (["--width", "1000000", "--networks", "1000000"], "are too many"),
-        (["--width", "5", "--seed", "-1"], "seed='-1' must be an integer >= 0"),
+        (["--units", "0.5"], "units='0.5' must be an integer >= 1"),
+        (["--networks", "5"], "networks='5' is about the bands over networks; give --units too"),
+        (["--units", "1000000", "--networks", "1000000"], "are too many"),
+        (["--units", "5", "--seed", "-1"], "seed='-1' must be an integer >= 0"),
         (["--drift-width", "0"], "error: drift_width=0.0 must be"),
         (["--tau", "t.csv", "--kappa", "2"], "kappa='2' does not go with --tau"),
         (["--tau", "t.csv", "--drift-width", "2"], "drift_width='2' does not go with --tau"),
-        (["--tau", "t.csv", "--width", "2"], "width='2' does not go with --tau"),
+        (["--tau", "t.csv", "--units", "2"], "units='2' does not go with --tau"),
         (["--f", "f.csv", "--tau", "t.csv"], "tau='t.csv' does not go with --f"),
         (["--f", "f.csv", "--lags", "1:2"], "lags='1:2' does not go with --f"),
         (["--lam", "0", "--alpha", "0.8"], "stationary"),
         (["--frobnicate"], "No such option"),
+        (["--width", "2"], "No such option"),
     ],
 )
 def test_errors_are_one_line(arguments, message, here, capsys):

@@ -57,7 +57,8 @@ def test_files_and_record_are_those_of_the_functions(here, capsys, without_savin
 def test_text_answer_and_every_option(here, capsys, without_saving):
     code, out, _ = run(
         [
-            *("stationary", "--kappa", "0.8", "--kappa-right", "2", "--center", "0.5", "--width", "0.7", "--lam", "2"),
+            *("stationary", "--kappa", "0.8", "--kappa-right", "2", "--center", "0.5", "--drift-width", "0.7"),
+            *("--lam", "2"),
             *("--rtol", "1e-6", "--method", "fourier", "-o", "out"),
         ],
         capsys,
@@ -97,7 +98,7 @@ def test_below_threshold_and_without_tempering(here, capsys, without_saving):
         (["--eta-J", "0", "--eta-G", "0"], "without noise"),
         (["--kappa", "x"], "kappa='x' must be a number"),
         (["--kappa-right", "0"], "kappa_right=0.0 must be"),
-        (["--width", "-1"], "width=-1.0 must be"),
+        (["--drift-width", "-1"], "width=-1.0 must be"),
         (["--center", "inf"], "center='inf' must be finite"),
         (["--rtol", "0"], "rtol=0.0 must be"),
         (["--rtol", "1e-30"], "the stationary density was found to"),

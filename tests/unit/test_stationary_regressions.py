@@ -163,3 +163,143 @@ def test_late_law_continues_the_evolved_one():
     model = model_of(kappa=2.0, eta_G=1.0, eta_J=0.3, alpha=1.5, lam=2.0)
     path = lc.evolve_density(model, 0.5, [30.0, 1e4])
     np.testing.assert_allclose(path.density[0], path.density[1], atol=1e-7)
+
+
+def jump_ou(rate, alpha, lam, eta_J, eta_G=0.0, center=0.0):
+    return lc.CollapseModel(lc.LinearDrift(rate, center), eta_G, lc.TemperedStable(alpha, lam, eta_J))
+
+
+def linear_moment(model, s):
+    """E exp(-s zeta) under a linear drift: exp int_0^1 K(s v)/v dv/theta."""
+    v, w = panel_rule(np.geomspace(1e-12, 1.0, 60))
+    x = s * v
+    k = model.eta_G * x**2 + model.jumps.symbol(x)
+    return float(np.exp(np.sum(w * k / v) / model.drift.rate - s * model.drift.center))
+
+
+CONFINED = {
+    "much Gaussian noise": jump_ou(1.8745, 1.5476, 3.0377, 8.3727, 19.132),
+    "steep tempering": jump_ou(0.3225, 0.8226, 20.242, 3.1128, 0.00409, center=1.0),
+    "little tempering": jump_ou(0.5, 1.2, 0.3, 0.1, 0.1),
+}
+
+
+@pytest.mark.parametrize("name", CONFINED)
+def test_moments_of_a_confined_law_up_to_their_end(name):
+    """The leading law took over at 1e-33: E exp(0.9 lam zeta) was wrong by up to 20 %, its envelope by 1e-8."""
+    model = CONFINED[name]
+    law = lc.stationary_density(model)
+    for share in (-0.9, -0.5, 0.5, 0.9):
+        s = share * model.lam
+        assert law.timescale_moment(s) == pytest.approx(linear_moment(model, s), rel=1e-10)
+
+
+def test_confining_drift_that_is_flat_in_its_middle():
+    """99 points were foreseen and the refinement gave up; then F times rounding failed the identity."""
+    for alpha, lam, width, kappa, eta_G, eta_J in (
+        (1.16, 0.25, 3.06, 0.203, 18.3, 0.181),
+        (1.028, 1.03, 0.306, 2.82, 6.54, 1.825),
+    ):
+        function = lambda z, k=kappa, w=width: -k * ((z / w) ** 3 + z / w)  # noqa: E731
+        law = lc.stationary_density(from_callable(function, eta_G, lc.TemperedStable(alpha, lam, eta_J)))
+        assert law.status is lc.DensityStatus.CONVERGED and law.error < 1e-12
+
+
+@pytest.mark.parametrize(("alpha", "lam", "rate", "eta_J"), [(0.3, 1.0, 0.5, 0.02), (0.2, 2.0, 0.5, 0.02)])
+def test_peak_too_sharp_for_fourier_has_a_law_by_the_chain(alpha, lam, rate, eta_J):
+    """It was a ConvergenceError under method="auto"."""
+    model = jump_ou(rate, alpha, lam, eta_J)
+    with pytest.raises(lc.ConvergenceError, match="points"):
+        lc.stationary_density(model, method="fourier")
+    law = lc.stationary_density(model)
+    assert law.status is lc.DensityStatus.DISCRETISED and law.error < 1e-2
+    zeta, masses = law._nodes()
+    k = np.array([0.3, 1.0, 5.0, 50.0])
+    # E cos(k zeta) = exp int_0^k psi(iq)/(theta q) dq
+    v, w = panel_rule(np.geomspace(1e-14, 1.0, 200))
+    exact = [np.exp(np.sum(w * np.log(np.real(model.jumps.cf(x * v))) / v) / rate) for x in k]
+    np.testing.assert_allclose([masses @ np.cos(x * zeta) for x in k], exact, atol=5e-4)
+    assert masses @ zeta**2 == pytest.approx(0.5 * model.jumps.cumulant(2) / rate, rel=1e-3)
+
+
+def test_tail_that_is_less_accurate_than_the_bulk_is_said_to_be():
+    """Rare jumps ten digits below everything else: a ConvergenceError, although the bulk had converged."""
+    model = from_callable(
+        lambda z: 0.21335 * np.tanh(z / 1.81244) * (1.0 - 2.0 * np.tanh(z / 1.81244) ** 2),
+        0.0,
+        lc.TemperedStable(1.68233, 5.94989, 1.0142e-4),
+    )
+    law = lc.stationary_density(model)
+    assert law.status is lc.DensityStatus.TAIL_LIMITED
+    assert law.error < 1e-9 and 1e-6 < law.tail_error < 1e-3
+    zeta, weights = panel_rule(np.linspace(law.ppf(1e-9), law.ppf(1.0 - 1e-9), 2001))
+    assert weights @ law.pdf(zeta) == pytest.approx(1.0 - 2e-9, abs=2e-10)
+
+
+def test_quantiles_stop_at_rounding():
+    """57 passes of Newton's iteration were spent on the rounding of the distribution function."""
+    law = lc.stationary_density(model_of(kappa=0.5, eta_G=0.1, eta_J=0.1, alpha=1.3, lam=1.5))
+    uniform = np.random.default_rng(1).random(20_000)
+    points = 0
+    cdf, sf = law._cdf, law._sf
+
+    def counted(function):
+        def call(zeta):
+            nonlocal points
+            points += zeta.size
+            return function(zeta)
+
+        return call
+
+    law._cdf, law._sf = counted(cdf), counted(sf)
+    zeta = law.ppf(uniform)
+    assert points < 12 * len(uniform)
+    np.testing.assert_allclose(cdf(zeta), uniform, rtol=1e-12)
+
+
+@pytest.mark.parametrize("rate", [0.5, 0.7])
+def test_linear_drift_to_any_time_at_once(rate):
+    """Closed form: t = 40 took 55 s of time steps. A start from a density, whose transform is asked for anywhere."""
+    model = jump_ou(rate, 1.3, 1.5, 0.1, 0.1)
+    path = lc.evolve_density(model, lambda z: np.exp(-2.0 * (z - 1.0) ** 2), [0.5, 3.0, 40.0])
+    for t, density in zip(path.times, path.density, strict=True):
+        for k in (0.4, 1.5, 4.0):
+            r, w = panel_rule(np.linspace(0.0, t, 40))
+            q = k * np.exp(-rate * r)
+            shrunk = k * np.exp(-rate * t)
+            exponent = np.sum(w * (np.log(model.jumps.cf(q)) - model.eta_G * q**2))
+            exact = np.exp(exponent + 1j * shrunk - shrunk**2 / 8.0)
+            found = (path.zeta[1] - path.zeta[0]) * np.sum(density * np.exp(1j * k * path.zeta))
+            assert abs(found - exact) < 1e-11
+
+
+def test_squared_propagator_against_the_closed_form():
+    from levycollapse._stationary.box import landscape, points, spectral_limit
+    from levycollapse._stationary.fourier import wave_numbers
+    from levycollapse._stationary.problem import problem_of
+    from levycollapse._stationary.propagation import dense_steps, ornstein_uhlenbeck
+
+    problem = problem_of(jump_ou(0.7, 1.5, 2.0, 0.2, 0.2))
+    left, right = landscape(problem).edges(0.0, 37.0)
+    left, right = left - 8.0 * problem.width, right + 8.0 * problem.width
+    n = points(right - left, spectral_limit(problem))
+    step = (right - left) / n
+    grid, k = left + step * np.arange(n), wave_numbers(n, step)
+    force = problem.force(grid) * np.tanh((grid - left) / problem.width) * np.tanh((right - grid) / problem.width)
+    generator = (problem.multiplier(0.0, k) * (1j * k)).real
+    density = np.exp(-2.0 * (grid - 1.0) ** 2)
+    begin = np.fft.rfft(density / (density.sum() * step))
+    times = np.array([0.3, 2.0, 25.0])
+    squared, error = dense_steps(force, generator, k, begin, times)
+    exact = ornstein_uhlenbeck(problem, lambda *_: begin, grid, k, times)
+    assert error < 1e-9
+    np.testing.assert_allclose(np.fft.irfft(squared, n=n), np.fft.irfft(exact, n=n), atol=2e-9)
+
+
+def test_levels_in_closed_form():
+    found = lc.relaxation_time(jump_ou(0.5, 1.3, 1.5, 0.3, 0.1))
+    np.testing.assert_array_equal(found.levels[:3], [0.5, 1.0, 1.5])
+    found = lc.relaxation_time(model_of(kappa=0.5, eta_G=0.1, eta_J=0.0, alpha=1.3, lam=1.5))
+    np.testing.assert_allclose(found.levels, [0.4, 0.6], rtol=1e-15)
+    at_edge = lc.relaxation_time(model_of(kappa=0.5, eta_G=0.25, eta_J=0.0, alpha=1.3, lam=1.5))
+    assert not at_edge.levels.size and at_edge.rate == pytest.approx(0.25)
