@@ -21,6 +21,7 @@ from typing import Any as _Any
 if TYPE_CHECKING:
     from . import plotting as plotting
     from . import symbolic as symbolic
+    from . import tails as tails
     from ._diagram import phase_diagram as phase_diagram
     from ._envelope.exponentials import ExponentialFit as ExponentialFit
     from ._envelope.finite_width import FiniteWidthEnvelope as FiniteWidthEnvelope
@@ -87,6 +88,9 @@ if TYPE_CHECKING:
     from ._theory.tail import TailForm as TailForm
     from ._theory.tail import TailLaw as TailLaw
     from ._theory.tail import tail_law as tail_law
+    from ._verdict import ModelAgreement as ModelAgreement
+    from ._verdict import Verdict as Verdict
+    from ._verdict import verdict as verdict
     from .errors import ConvergenceError as ConvergenceError
     from .errors import NonFiniteStateError as NonFiniteStateError
     from .errors import ParameterError as ParameterError
@@ -144,9 +148,10 @@ _HOME = {
     ],
     "_theory.phase": ["Phase", "phase"],
     "_theory.tail": ["TailForm", "TailLaw", "tail_law"],
+    "_verdict": ["ModelAgreement", "Verdict", "verdict"],
     "errors": ["ConvergenceError", "NonFiniteStateError", "ParameterError", "SlowDriftWarning", "StepSizeWarning"],
 }
-_SUBPACKAGES = ["plotting", "symbolic"]
+_SUBPACKAGES = ["plotting", "symbolic", "tails"]
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [

@@ -9,6 +9,7 @@ from .style import COLUMN_WIDTH as COLUMN_WIDTH
 from .style import new_axes as new_axes
 from .style import save_figure as save_figure
 from .style import style as style
+from .verdict import plot_verdict as plot_verdict
 
 __all__ = [
     "COLUMN_WIDTH",
@@ -18,6 +19,7 @@ __all__ = [
     "plot_envelope",
     "plot_paths",
     "plot_phase_diagram",
+    "plot_verdict",
     "save_figure",
     "style",
 ]
