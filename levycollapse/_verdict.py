@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import kstest
 
-from ._checks import NON_NEGATIVE, POSITIVE, FloatArray, checked
+from ._checks import NON_NEGATIVE, FloatArray, checked
 from ._envelope.finite_width import FiniteWidthEnvelope, finite_width_envelope
 from ._envelope.inverse import Estimate
 from ._model.collapse_model import CollapseModel
@@ -31,7 +31,7 @@ from .tails import (
 )
 
 #: Networks simulated for the finite-width bands, and the level of these.
-NETWORKS, BAND = 400, (0.05, 0.95)
+NETWORKS, BAND = 200, (0.05, 0.95)
 #: Lags of the finite-width prediction if no envelope is given: from 1 to this many thresholds of the spectrum.
 REACH, LAGS = 30.0, 60
 #: Gain in twice the log-likelihood beyond which a cutoff is reported as needed (3.84 is the 5 % point of its null law).
@@ -54,8 +54,8 @@ class ModelAgreement:
     rate : float
         Its tail index: beta, or lambda below threshold; nan where it has none.
     rate_inside : bool or None
-        Whether the interval of the spectrum's index holds the rate; None where one of them does not exist. Below threshold
-        the logarithm makes the local index larger than lambda, so that False is no contradiction there.
+        Whether the interval of the spectrum's index holds the rate; None where one of them does not exist. Below
+        threshold the logarithm makes the local index larger than lambda, so that False is no contradiction there.
     distance, p_value : float
         Kolmogorov-Smirnov distance between the units and the model's stationary law, and its p-value for independent
         units; nan where units are censored or the law has no solution.
@@ -89,7 +89,8 @@ class Verdict:
     decay : RegimeResult or None
         Regime of the envelope, if one was given.
     beta_spectrum, beta_envelope : Estimate
-        The index from either side; nan where it was not determined, the ends alone nan for an envelope without replicates.
+        The index from either side; nan where it was not determined, the ends alone nan for an envelope without
+        replicates.
     independent : bool or None
         Whether spectrum and envelope come from different sequences; None if that is not known.
     prediction : FiniteWidthEnvelope or None
@@ -136,7 +137,9 @@ class Verdict:
         names = ", ".join(phase.name.lower() for phase in self.candidates) or "none could be told"
         lines = [self.headline, ""]
         lines += [f"phase: {self.phase.name.lower() if self.phase is not None else 'not named'} (candidates: {names})"]
-        lines += ["units: " + ", ".join(f"{n} {name.lower().replace('_', ' ')}" for name, n in self.counts.items() if n)]
+        lines += [
+            "units: " + ", ".join(f"{n} {name.lower().replace('_', ' ')}" for name, n in self.counts.items() if n)
+        ]
         lines += ["", "evidence", *(f"  - {line}" for line in self.evidence)]
         if self.unresolved:
             lines += ["", "not resolved", *(f"  - {line}" for line in self.unresolved)]
@@ -235,9 +238,9 @@ def verdict(
     Parameters
     ----------
     spectrum : array_like or xarray.Dataset
-        Time scales in network steps, one for each unit; or a result of `networks.timescales`, whose unit statuses count:
-        censored units are lower bounds (`tau_low` where it is there), units below one step are short, growing ones have no
-        time scale.
+        Time scales in network steps, one for each unit; or a result of `networks.timescales`, whose unit statuses
+        count: censored units are lower bounds (`tau_low` where it is there), units below one step are short, growing
+        ones have no time scale.
     envelope : tuple or xarray.Dataset, optional
         Envelope: (lags, f) with f of shape (lags,) or (replicates, lags); or a result of `networks.envelope`.
     model : CollapseModel, optional
@@ -266,10 +269,10 @@ def verdict(
 
     Notes
     -----
-    Nothing here rests on how many lags the grid has, and no unit is floored, capped or dropped in silence. Spectrum and
-    envelope of one network share their units, so that they confirm each other's measurement and not the law: that takes
-    several networks. The measured envelope averages \\|transport\\| over windows, which exp(-lag/tau) does not: fluctuating
-    gates make the former decay more slowly.
+    Nothing here rests on how many lags the grid has, and no unit is floored, capped or dropped in silence. Spectrum
+    and envelope of one network share their units, so that they confirm each other's measurement and not the law: that
+    takes several networks. The measured envelope averages the size of the transport over windows, which exp(-lag/tau)
+    does not: fluctuating gates make the former decay more slowly.
 
     References
     ----------
@@ -345,7 +348,9 @@ def _spectrum(spectrum: Any) -> tuple[Any, Any]:
         return spectrum, None
     for name in ("tau", "status"):
         if name not in spectrum:
-            raise ParameterError(f"spectrum has no variable {name!r}; give a result of networks.timescales, or an array")
+            raise ParameterError(
+                f"spectrum has no variable {name!r}; give a result of networks.timescales, or an array"
+            )
     tau = np.array(spectrum["tau"].values, dtype=float)
     status = np.asarray(spectrum["status"].values)
     if "tau_low" in spectrum:
@@ -450,7 +455,11 @@ def _headline(shape: TailShape, fit: SpectrumFit, named: Phase | None) -> str:
 def _of_spectrum(shape: TailShape, fit: SpectrumFit) -> list[str]:
     lines = [
         f"spectrum: {shape.shape.value} ({shape.reason}); upper {shape.k} of {shape.n_units} units"
-        + ("" if math.isnan(shape.statistic) else f", p(log-normal) = {shape.p_lognormal:.2g}, p(Pareto) = {shape.p_power:.2g}")
+        + (
+            ""
+            if math.isnan(shape.statistic)
+            else f", p(log-normal) = {shape.p_lognormal:.2g}, p(Pareto) = {shape.p_power:.2g}"
+        )
     ]
     if fit.status is SpectrumFitStatus.FITTED:
         lines.append(
@@ -460,8 +469,8 @@ def _of_spectrum(shape: TailShape, fit: SpectrumFit) -> list[str]:
         cutoff = fit.cutoff
         if cutoff is not None and cutoff.likelihood_ratio > CUTOFF:
             lines.append(
-                f"a cutoff near tau = {cutoff.tau_cut:.3g} explains the tail better; with it beta = {_interval(cutoff.beta)}, "
-                "and the index above is the local exponent only"
+                f"a cutoff near tau = {cutoff.tau_cut:.3g} explains the tail better; with it beta = "
+                f"{_interval(cutoff.beta)}, and the index above is the local exponent only"
             )
     return lines
 
@@ -487,6 +496,8 @@ def _of_envelope(decay: RegimeResult, beta: Estimate, independent: bool | None) 
     if not math.isnan(decay.exponent.value):
         first, last = decay.window
         text = f"local exponent of the envelope over lags {first:.3g} to {last:.3g}: {_interval(decay.exponent)}"
+        if decay.n_replicates > 1:
+            text += " (over sequences; for these units)"
         lines.append(text + ("" if decay.regime is Regime.POWER else ", which is no index"))
     known = decay.regime is Regime.POWER and math.isfinite(decay.exponent.lower) and math.isfinite(beta.lower)
     if known:
@@ -512,10 +523,14 @@ def _of_decay(decay: RegimeResult, independent: bool | None) -> list[str]:
 
 def _of_prediction(found: FiniteWidthEnvelope, inside: float) -> str:
     text = (
-        f"networks of {found.width} units with this spectrum: largest time scale {found.largest.median:.3g} (median); one "
-        f"network says nothing about the law's envelope beyond lag {found.crossover_lag:.3g}"
+        f"networks of {found.width} units with this spectrum: largest time scale {found.largest.median:.3g} (median); "
+        f"one network says nothing about the law's envelope beyond lag {found.crossover_lag:.3g}"
     )
-    return text if math.isnan(inside) else text + f"; the measured envelope is in their 90 % band at {inside:.0%} of the lags"
+    return (
+        text
+        if math.isnan(inside)
+        else text + f"; the measured envelope is in their 90 % band at {inside:.0%} of the lags"
+    )
 
 
 def _of_model(found: ModelAgreement) -> str:

@@ -29,10 +29,7 @@ def _above_body(log_tail, body, beta, fraction):
     """Pareto law of the largest `fraction` above a body: half-normal of width 0.8, or log-normal, cut at the kink."""
     tail = (np.log(fraction) - log_tail) / beta
     rest = np.clip((np.exp(log_tail) - fraction) / (1 - fraction), 0.0, 1.0)
-    if body == "half-normal":
-        below = -0.8 * ndtri(0.5 * (1 + rest))
-    else:
-        below = -1.0 + ndtri((1 - rest) * ndtr(1.0))
+    below = -0.8 * ndtri(0.5 * (1 + rest)) if body == "half-normal" else -1.0 + ndtri((1 - rest) * ndtr(1.0))
     return np.where(log_tail < np.log(fraction), tail, below)
 
 
@@ -83,7 +80,7 @@ _KINDS = {
     "tempered": _tempered,
     "truncated": _truncated,
     "pareto": lambda log_tail, beta: -log_tail / beta,
-    "log-normal": lambda log_tail: -ndtri_exp(log_tail),
+    "log-normal": lambda log_tail, sigma: -sigma * ndtri_exp(log_tail),
     "exponential": lambda log_tail: np.log(-log_tail),
     "narrow normal": lambda log_tail: np.log(1.0 - 0.05 * ndtri_exp(log_tail)),
     "narrow uniform": lambda log_tail: np.log(1.15 - 0.3 * np.exp(log_tail)),

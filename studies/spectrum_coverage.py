@@ -1,8 +1,8 @@
 """Coverage of the interval of `tails.fit_spectrum`, on spectra with a known index.
 
-Usage: python studies/spectrum_coverage.py [share]. Writes spectrum_coverage.json beside itself, one record a cell; cells
-that are there with as many repetitions are kept. 3,000 repetitions (1,000 at 4096 units; the cutoff profile 200), times
-`share`. A cell's draws depend on SEED and on the cell's own description alone.
+Usage: python studies/spectrum_coverage.py [share]. Writes spectrum_coverage.json beside itself, one record a cell;
+cells that are there with as many repetitions are kept. 3,000 repetitions (1,000 at 4096 units; the cutoff profile
+200), times `share`. A cell's draws depend on SEED and on the cell's own description alone.
 """
 
 from __future__ import annotations

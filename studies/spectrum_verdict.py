@@ -1,8 +1,8 @@
 """Size and power of `tails.tail_shape`: how often each kind of spectrum is called power, light or undecided.
 
-Usage: python studies/spectrum_verdict.py [share]. Writes spectrum_verdict.json beside itself, one record a cell; cells that
-are there with as many repetitions are kept. 3,000 repetitions (1,000 at 4096 units), times `share`. A cell's draws depend on
-SEED and on the cell's own description alone.
+Usage: python studies/spectrum_verdict.py [share]. Writes spectrum_verdict.json beside itself, one record a cell;
+cells that are there with as many repetitions are kept. 3,000 repetitions (1,000 at 4096 units), times `share`. A
+cell's draws depend on SEED and on the cell's own description alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ CENSORED = 0.3
 def cells() -> list[dict]:
     """Every cell. Groups: `null` must not be called power, `power` should be, `other` is reported."""
     kinds = [
-        ("null", ("log-normal",)),
+        ("null", ("log-normal", 1.0)),
+        ("null", ("log-normal", 3.0)),
         ("null", ("exponential",)),
         ("null", ("narrow normal",)),
         ("null", ("narrow uniform",)),

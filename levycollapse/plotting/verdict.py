@@ -19,7 +19,7 @@ LAG = r"lag $\ell$ (network steps)"
 
 
 def plot_verdict(verdict: Any, axes: Sequence[Axes] | None = None) -> np.ndarray:
-    """Draw what a verdict rests on: survival function with the fitted tail, envelope with what the width allows, exponent.
+    """Draw what a verdict rests on: spectrum with its fitted tail, envelope with finite-width band, local exponent.
 
     Parameters
     ----------
@@ -61,8 +61,11 @@ def plot_verdict(verdict: Any, axes: Sequence[Axes] | None = None) -> np.ndarray
 
 
 def _spectrum(verdict: Verdict, ax: Axes) -> None:
+    ax.set(xlabel=r"time scale $\tau$ (network steps)", ylabel=r"share of units with a longer one")
     units, fit = verdict.fit._units, verdict.fit
     known = np.isfinite(units.log_tau)
+    if not known.any():
+        return
     tau = np.exp(units.log_tau[known])
     share = (np.arange(units.size)[known] + 1) / units.size
     late = units.censored[known]
@@ -77,8 +80,9 @@ def _spectrum(verdict: Verdict, ax: Axes) -> None:
         ax.loglog(at, value, color="C1", label=rf"$\beta$ = {fit.beta.value:.2f}")
         ax.fill_between(at, low, high, color="C1", alpha=0.25, linewidth=0)
         ax.axvline(fit.threshold, color="0.6", linewidth=0.7, linestyle=":")
-    ax.set(xlabel=r"time scale $\tau$ (network steps)", ylabel=r"share of units with a longer one")
-    ax.set_ylim(0.5 / max(units.size, 1), 1.5)
+    # Time scales far below a step would squeeze the tail into a corner.
+    ax.set_xlim(left=float(tau[int(0.99 * (tau.size - 1))]) / 2.0)
+    ax.set_ylim(0.5 / units.size, 1.5)
     ax.legend(loc="lower left")
     for axis in (ax.xaxis, ax.yaxis):
         _thin_labels(axis)
@@ -92,7 +96,9 @@ def _envelope(verdict: Verdict, ax: Axes) -> None:
         shown = found.lags > 0
         at = found.lags[shown]
         low, high = found.quantiles[:, shown]
-        ax.fill_between(at, low, high, color="C1", alpha=0.25, linewidth=0, label=f"networks of {found.width} units, 90 %")
+        ax.fill_between(
+            at, low, high, color="C1", alpha=0.25, linewidth=0, label=f"networks of {found.width} units, 90 %"
+        )
         ax.loglog(at, found.mean[shown], color="C1", linestyle="--", linewidth=0.9, label="their mean")
         bottoms.append(float(found.mean[shown].min()))
     if verdict.lags.size:

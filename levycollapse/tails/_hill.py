@@ -14,7 +14,8 @@ DEPTH, GROWTH = 0.8, 0.6
 
 def tail_size(n: int) -> int:
     """Number of largest time scales that the index is fitted to."""
-    return round(DEPTH * float(n) ** GROWTH)
+    k: int = round(DEPTH * float(n) ** GROWTH)
+    return k
 
 
 def hill(
@@ -23,8 +24,9 @@ def hill(
     """Index and ends of its interval, over leading axes; log_tau decreasing along the last, at least k + 1 long.
 
     With d of the k exceedances known and the rest lower bounds, beta = d / sum of log exceedances. 2 beta_true sum is
-    chi-square with 2d degrees of freedom: exact for a Pareto tail if nothing, or a fixed number, is censored. If the limit
-    is fixed and the number random, the upper end needs 2d + 2, as for a Poisson count (measured: 0.91 to 0.95 without).
+    chi-square with 2d degrees of freedom: exact for a Pareto tail if nothing, or a fixed number, is censored. If the
+    limit is fixed and the number random, the upper end needs 2d + 2, as for a Poisson count (measured: 0.91 to 0.95
+    without).
     """
     total = np.sum(log_tau[..., :k] - log_tau[..., k : k + 1], axis=-1)
     exact = np.sum(~censored[..., :k], axis=-1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from enum import Enum
@@ -135,8 +136,8 @@ def regime(
     f : array_like
         The envelope, >= 0: one curve of shape (lags,), or one for each sequence or seed, shape (replicates, lags).
     window : tuple of float, optional
-        First and last lag to look at, at least a decade apart. By default the upper half of the lags' logarithmic range, but
-        at least their last decade, which leaves out how the envelope sets in.
+        First and last lag to look at, at least a decade apart. By default the upper half of the lags' logarithmic
+        range, but at least their last decade, which leaves out how the envelope sets in.
     tolerance : float, optional
         Change of the local exponent from the first to the last third of the window, as a logarithm, up to which it is
         called constant; and the relative deviation from growth in proportion to the lag up to which it is called
@@ -144,8 +145,8 @@ def regime(
     level : float, optional
         Nominal coverage of the intervals.
     compat : {None, "reference"}, optional
-        "reference" gives the published fits and phase gate, kept for comparison: its runs test measures how many lags the
-        grid has, and an exact power law fails it.
+        "reference" gives the published fits and phase gate, kept for comparison: its runs test measures how many lags
+        the grid has, and an exact power law fails it.
 
     Returns
     -------
@@ -163,15 +164,16 @@ def regime(
 
     Notes
     -----
-    The window is cut into three parts of equal width in log lag, and the slope of log f on log lag is found in each by least
-    squares with the lags weighted by their share of log lag, so that neither a finer grid nor a thinner one changes what is
-    measured. From the three local exponents b1, b2, b3 follow `bend` = log(b3/b1) and `curvature` = log(b3/b2) - log(b2/b1). An
-    exponential has bend `full_bend` = two thirds of the width, whatever its time scale; a power law 0.
+    The window is cut into three parts of equal width in log lag, and the slope of log f on log lag is found in each
+    by least squares with the lags weighted by their share of log lag, so that neither a finer grid nor a thinner one
+    changes what is measured. From the three local exponents b1, b2, b3 follow `bend` = log(b3/b1) and `curvature` =
+    log(b3/b2) - log(b2/b1). An exponential has bend `full_bend` = two thirds of the width, whatever its time scale; a
+    power law 0.
 
     With replicates the intervals are Student's on jackknife values over them, and a label is given where the whole
-    interval of the bend is on one side of each tolerance. A single curve has no intervals: it must be inside a tolerance by
-    half, or outside by half again, and anything between is UNDETERMINED. An exponential must also fall by a factor e over the
-    window: before that every spectrum looks like one.
+    interval of the bend is on one side of each tolerance. A single curve has no intervals: it must be inside a
+    tolerance by half, or outside by half again, and anything between is UNDETERMINED. An exponential must also fall
+    by a factor e over the window: before that every spectrum looks like one.
 
     What a label does not say: over two decades a log-normal spectrum of width 2 bends like a tempered power law, and a
     logarithmic decay with alpha near 2 like a power law. A network of finite width ends exponentially whatever its law
@@ -246,7 +248,7 @@ def _parts(lags: FloatArray, first: float, last: float) -> FloatArray | None:
     edges = np.linspace(math.log(first), math.log(last), PARTS + 1)
     edges[0], edges[-1] = max(edges[0], x[0]), min(edges[-1], x[-1])
     rows = []
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in itertools.pairwise(edges):
         inside = (x > low) & (x < high)
         if inside.sum() < FEWEST:
             return None
@@ -286,9 +288,7 @@ def _judge(
             return _nothing("one replicate is the whole envelope", count, level, b, window, full, drop)
         estimates = _jackknife(_effects(b), _effects(others), level)
     label, reason = _label(estimates[1], estimates[2], estimates[3], full, drop, tolerance, count)
-    return RegimeResult(
-        label, reason, estimates[0], estimates[1], full, estimates[2], drop, b, window, count, level
-    )
+    return RegimeResult(label, reason, estimates[0], estimates[1], full, estimates[2], drop, b, window, count, level)
 
 
 def _effects(b: FloatArray) -> FloatArray:

@@ -9,11 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri_exp
 
 from .._checks import FloatArray, _Range, checked
-from ..errors import ParameterError
 from ._units import Units, read_units
 
 SIZE = _Range("a number strictly between 0 and 0.5", lambda v: (v > 0) & (v < 0.5))
@@ -56,8 +54,8 @@ class TailShape:
     reason : str
         Why, in words.
     statistic : float
-        Coefficient of variation of the log exceedances; about 1 for a power law, smaller for lighter tails. nan where it
-        could not be formed.
+        Coefficient of variation of the log exceedances; about 1 for a power law, smaller for lighter tails. nan where
+        it could not be formed.
     p_lognormal : float
         Probability that a log-normal law has a statistic as large.
     p_power : float
@@ -112,15 +110,15 @@ def tail_shape(tau: Any, censored: Any = None, *, size: float = 0.05) -> TailSha
 
     Notes
     -----
-    The statistic is the coefficient of variation of log tau - log threshold over the upper share p of units (p = 0.5 at 64
-    units, 0.25 at 512, 0.1 at 4096). It knows neither location nor scale of log tau, so its law under a log-normal spectrum
-    of any median and width, and under a Pareto spectrum of any index, is fixed; both are simulated once for each size
-    (20,000 draws, seeded). POWER: above the 95 % point of the former, not below the 5 % point of the latter, and at least
-    one decade of tau above the threshold. LIGHT: the opposite. "A Pareto law is not rejected" is no criterion: at 512 units
-    that accepts 21 to 73 % of log-normal spectra.
+    The statistic is the coefficient of variation of log tau - log threshold over the upper share p of units (p = 0.5
+    at 64 units, 0.25 at 512, 0.1 at 4096). It knows neither location nor scale of log tau, so its law under a
+    log-normal spectrum of any median and width, and under a Pareto spectrum of any index, is fixed; both are
+    simulated once for each size (20,000 draws, seeded). POWER: above the 95 % point of the former, not below the 5 %
+    point of the latter, and at least one decade of tau above the threshold. LIGHT: the opposite. "A Pareto law is not
+    rejected" is no criterion: at 512 units that accepts 21 to 73 % of log-normal spectra.
 
-    Censored values: everything from the smallest bound above the threshold on is set to the largest value that is known,
-    in the data and in the simulated laws alike. Units whose bound is below the threshold are left out.
+    Censored values: everything from the smallest bound above the threshold on is set to the largest value that is
+    known, in the data and in the simulated laws alike. Units whose bound is below the threshold are left out.
 
     @POWER@
 
@@ -134,7 +132,7 @@ def tail_shape(tau: Any, censored: Any = None, *, size: float = 0.05) -> TailSha
     >>> heavy = lc.tails.tail_shape(lc.Pareto(beta=0.8).rvs(512, rng=1))
     >>> heavy.shape.value
     'power'
-    >>> lc.tails.tail_shape(lc.LogNormal(mu=3.0, sigma=1.0).rvs(512, rng=2)).shape.value
+    >>> lc.tails.tail_shape(lc.LogNormal(log_median=3.0, sd=1.0).rvs(512, rng=5)).shape.value
     'light'
     """
     bound = float(checked("size", size, SIZE))

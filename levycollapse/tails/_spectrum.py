@@ -207,9 +207,10 @@ def fit_spectrum(
 
     Notes
     -----
-    Maximum likelihood for a Pareto law on a fixed number of largest values (Hill): beta = d/sum of log exceedances, with
-    d exceedances known and the rest lower bounds, and the exact interval from chi-square with 2d degrees of freedom. A
-    threshold that is chosen from the data has no such interval: Kolmogorov-Smirnov selection covers 0.5 to 0.9.
+    Maximum likelihood for a Pareto law on a fixed number of largest values (Hill): beta = d/sum of log exceedances,
+    with d exceedances known and the rest lower bounds, and the exact interval from chi-square with 2d degrees of
+    freedom. A threshold that is chosen from the data has no such interval: Kolmogorov-Smirnov selection covers 0.5 to
+    0.9.
 
     @COVERAGE@
 

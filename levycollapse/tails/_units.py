@@ -98,5 +98,7 @@ def _statuses(censored: Any) -> NDArray[np.int64]:
                 f"censored[{', '.join(map(str, index))}]={item!r} must be a boolean or one of {names}"
             ) from None
         if not isinstance(item, str) and out[index] != item:
-            raise ParameterError(f"censored[{', '.join(map(str, index))}]={item!r} must be a boolean or a unit's status")
+            raise ParameterError(
+                f"censored[{', '.join(map(str, index))}]={item!r} must be a boolean or a unit's status"
+            )
     return out
