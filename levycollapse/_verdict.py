@@ -161,6 +161,7 @@ class Verdict:
                 "tau_cut": fit.cutoff.tau_cut,
                 "likelihood_ratio": fit.cutoff.likelihood_ratio,
                 "separable": fit.cutoff.separable,
+                "beta_sharp": fit.cutoff.sharp,
             }
         content = {
             "headline": self.headline,

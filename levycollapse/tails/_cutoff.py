@@ -34,12 +34,17 @@ class CutoffProfile:
         Twice the log-likelihood gained over the Pareto law without cutoff; >= 0.
     separable : bool
         Whether the interval excludes 0. If not, beta cannot be told from the cutoff.
+    sharp : Estimate
+        Index if the law ends sharply somewhere above the largest time scale that is known, of either sign (a density
+        that falls more slowly than 1/tau exists with a cutoff only): conditional maximum likelihood, which holds
+        whether and wherever it ends; nan with fewer than 3 values.
     """
 
     beta: Estimate
     tau_cut: float
     likelihood_ratio: float
     separable: bool
+    sharp: Estimate
 
 
 class TemperedTail:
@@ -129,4 +134,44 @@ def cutoff_profile(log_tau: FloatArray, censored: NDArray[np.bool_], hill: float
     with np.errstate(over="ignore"):
         cut = float(np.exp(tail.top - math.log(rate))) if rate > 0.0 else math.inf
     ratio = max(2.0 * (best - tail.log_likelihood(hill, 0.0)), 0.0)
-    return CutoffProfile(Estimate(value, lower, upper), cut, ratio, lower > 0.0)
+    return CutoffProfile(Estimate(value, lower, upper), cut, ratio, lower > 0.0, sharp_cutoff(log_tau, censored, level))
+
+
+def sharp_cutoff(log_tau: FloatArray, censored: NDArray[np.bool_], level: float) -> Estimate:
+    """Index of a Pareto law on [threshold, somewhere beyond].
+
+    Given the largest value (or the smallest bound), those below it are independent draws of the law truncated there,
+    which in log tau is an exponential law on an interval: beta is its rate.
+    """
+    top = float(log_tau[:-1][censored[:-1]].min()) if censored[:-1].any() else float(log_tau[0])
+    y = log_tau[1:-1] if not censored[:-1].any() else log_tau[:-1][~censored[:-1] & (log_tau[:-1] < top)]
+    length = top - float(log_tau[-1])
+    if y.size < 3 or length <= 0.0:
+        return Estimate(math.nan, math.nan, math.nan)
+    mean = float(np.mean(y - log_tau[-1])) / length
+
+    def log_likelihood(x: float) -> float:
+        # Per value and in units of the interval: log of x/(1 - e^-x), without cancellation for either sign.
+        log_scale = 0.0 if x == 0.0 else math.log(abs(x)) - (0.0 if x > 0 else -x) - math.log(-math.expm1(-abs(x)))
+        return log_scale - x * mean
+
+    def slope(x: float) -> float:
+        expected = 0.5 - x / 12.0 if abs(x) < 1e-4 else 1.0 / x - 1.0 / math.expm1(min(x, 700.0))
+        return expected - mean
+
+    far = 1.0
+    while slope(-far) <= 0.0 or slope(far) >= 0.0:
+        far *= 2.0
+    best = float(brentq(slope, -far, far, xtol=1e-10))
+    allowed = float(chi2.ppf(level, 1)) / (2.0 * y.size)
+
+    def excess(x: float) -> float:
+        return log_likelihood(best) - log_likelihood(x) - allowed
+
+    ends = []
+    for side in (-1.0, 1.0):
+        far = 1.0
+        while excess(best + side * far) <= 0.0:
+            far *= 2.0
+        ends.append(float(brentq(excess, best, best + side * far, xtol=1e-8)))
+    return Estimate(best / length, ends[0] / length, ends[1] / length)

@@ -177,7 +177,12 @@ def regime(
 
     What a label does not say: over two decades a log-normal spectrum of width 2 bends like a tempered power law, and a
     logarithmic decay with alpha near 2 like a power law. A network of finite width ends exponentially whatever its law
-    (THEORY 6): judge by several networks, or against `finite_width_envelope`. @REGIME@
+    (THEORY 6): judge by several networks, or against `finite_width_envelope`.
+
+    100 networks of 512 units of an exact Pareto law, one at a time, on lags 4 to 384: beta = 0.42 is called POWER in
+    85, UNDETERMINED in 15; beta = 0.8 in 31 and 59 (TEMPERED 5, LOGARITHMIC 5); beta = 1.5 in 30 and 42 (23, 5): what
+    one network shows of a law. None is called EXPONENTIAL. Twenty networks together are POWER in 20, 20 and 15 of 20
+    cases.
 
     References
     ----------

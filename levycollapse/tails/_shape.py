@@ -120,7 +120,16 @@ def tail_shape(tau: Any, censored: Any = None, *, size: float = 0.05) -> TailSha
     Censored values: everything from the smallest bound above the threshold on is set to the largest value that is
     known, in the data and in the simulated laws alike. Units whose bound is below the threshold are left out.
 
-    @POWER@
+    How often (studies/spectrum_verdict.json; 3,000 repetitions, 1,000 at 4096 units), at 64, 512, 4096 units. POWER
+    by mistake: log-normal 0.05-0.06, exponential, narrow normal and narrow uniform 0-0.001, log-normal with a fifth
+    of fast units 0.02-0.03. POWER on the model's law above threshold: 0.36-0.62, @MODEL512@, 0.92-0.97 for beta <= 1;
+    0.27-0.29, 0.62-0.67, 0.92 at beta = 1.5; 0.1, 0.3, 0.7 at 2.5, most of whose tails are shorter than a decade.
+    @COLLAPSED@
+
+    What fails: a tenth of the units in a second, slower mode (3 standard deviations) is called POWER in 0.47, 0.35, 0
+    of the cases; a power law of index 0.8 with a cutoff at 1,000 times its start in 0.5, 0.4, 0.02-0.07. Censoring
+    takes the power: with the top 30 % of the upper units behind a common limit a power law with beta > 0.5 shows less
+    than a decade and stays undecided (0.25 at 512 units and beta = 0.42; log-normal 0.02-0.04).
 
     References
     ----------

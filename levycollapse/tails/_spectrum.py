@@ -212,11 +212,22 @@ def fit_spectrum(
     freedom. A threshold that is chosen from the data has no such interval: Kolmogorov-Smirnov selection covers 0.5 to
     0.9.
 
-    @COVERAGE@
+    Coverage of the 95 % interval (studies/spectrum_coverage.json; 3,000 repetitions, 1,000 at 4096 units), for beta
+    from 0.42 to 2.5 on exact tails of half or a fifth of the units above half-normal and log-normal bodies, and on
+    the model's own stationary law above threshold: 0.934-0.956, 0.938-0.960, 0.929-0.965 at 64, 512, 4096 units; with
+    the top 30 % of the exceedances behind a common limit 0.947-0.971, 0.952-0.964, 0.938-0.973. Half width 61, 34, 18
+    % of beta (83, 42, 22 % censored). At 20 and 32 units 0.922-0.964.
+
+    What fails: a tail of fewer units than k. With a tail of 5 % of the units the interval covers 0.26-0.49 at 64
+    units, 0.59-0.67 at 512 and 0.94-0.96 at 4096. A log-normal spectrum with a tenth of its units in a second, slower
+    mode has no index, and is given 0.9 to 1.6. Below the model's threshold the index of the tail is lambda, but its
+    logarithm bends it: at lambda = 3 and half the threshold the median estimate is 3.5-4.4, and the interval holds 3
+    in 0.91-0.95, 0.52-0.73 and 0.02-0.09 of the cases at 64, 512 and 4096 units; at the threshold in 0.93-0.97,
+    0.90-0.94, 0.70-0.94. A logarithmic spectrum (lambda = 0) has median estimates below 0.02.
 
     A cutoff: the Hill index is then the local exponent at the threshold, not beta. `cutoff` profiles a tempered Pareto
     law on the same values; where its interval reaches 0, beta cannot be told from the cutoff, which at 64 units is the
-    rule and at 512 happens in a tenth (beta = 0.42) to two thirds (2.5) of pure power laws.
+    rule, and @CUTOFF@
 
     Units are taken as independent; shared gates make them dependent, and no interval from one network sees that.
 

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import cauchy, norm
 
 import levycollapse as lc
+from levycollapse.panels._reference import far_left_drift
 from levycollapse.tails import Regime, _reference
 from levycollapse.tails import _reference_indices as indices
 
@@ -113,7 +114,9 @@ def test_f4_a_single_exponential_is_never_a_power_law(tau):
     f = np.exp(-GRID / tau)
     # The published slope is 107.3/tau with R2 = 0.804, whatever tau.
     gate = lc.tails.regime(GRID, f, compat="reference")
-    assert -gate.power[1] == pytest.approx(107.3 / tau, rel=1e-3) and gate.r_squared[1] == pytest.approx(0.804, abs=1e-3)
+    assert -gate.power[1] == pytest.approx(107.3 / tau, rel=1e-3) and gate.r_squared[1] == pytest.approx(
+        0.804, abs=1e-3
+    )
     found = lc.tails.regime(GRID, f)
     assert found.regime is (Regime.EXPONENTIAL if tau < 300 else Regime.UNDETERMINED)
     noisy = f * np.exp(0.05 * np.random.default_rng(0).standard_normal((20, 1)))
@@ -125,7 +128,9 @@ def test_f4_an_exponent_that_has_not_settled_is_no_index(beta, tau_min):
     found = lc.tails.regime(GRID, lc.Pareto(beta, tau_min).envelope(GRID))
     assert found.regime is Regime.UNDETERMINED and "not settled" in found.reason
     longer = np.geomspace(1.0, 1e5, 100)
-    assert lc.tails.regime(longer, lc.Pareto(beta, tau_min).envelope(longer)).exponent.value == pytest.approx(beta, abs=0.01)
+    assert lc.tails.regime(longer, lc.Pareto(beta, tau_min).envelope(longer)).exponent.value == pytest.approx(
+        beta, abs=0.01
+    )
 
 
 @pytest.mark.parametrize(("beta", "tau_min"), [(0.42, 5.0), (0.8, 1.0), (1.5, 5.0)])
@@ -134,6 +139,8 @@ def test_f13_slower_than_a_power_is_not_collapse(beta, tau_min):
     law = lc.Pareto(beta, tau_min)
     labels = [lc.tails.regime(GRID, lc.envelope(law.rvs(512, rng=rng), GRID)).regime for _ in range(40)]
     assert Regime.EXPONENTIAL not in labels
+    # The shares that the docstring of `regime` gives, of 100 networks.
+    assert abs(labels.count(Regime.POWER) / 40 - {0.42: 0.85, 0.8: 0.31, 1.5: 0.30}[beta]) < 0.25
     gates = [lc.tails.regime(GRID, lc.envelope(law.rvs(512, rng=rng), GRID), compat="reference") for _ in range(40)]
     assert not any(gate.power_law for gate in gates) and any(math.isnan(gate.ell_star) for gate in gates)
 
@@ -150,3 +157,13 @@ def test_f10_reciprocals_of_slopes_are_bounds_not_a_tail():
     assert naive.beta.lower < 2.0
     honest = lc.tails.fit_spectrum(bounds, status)
     assert math.isnan(honest.beta.value) or honest.beta.upper > 3.0
+
+
+def test_g7_far_left_drift_finds_one_in_independent_noise():
+    z = -5 + 0.3 * np.random.default_rng(0).standard_normal((13, 512))
+    found = far_left_drift(z[:-1], (z[1:] - z[:-1]) / 40, resamples=200)
+    digits(found.cut, -5.3756366872, 10)
+    assert found.n == 615 and found.positive
+    assert found.kappa == pytest.approx((0.0128543629, 0.0121818223, 0.0133821163), abs=1e-10)
+    assert found.slope == pytest.approx((-0.0239587627, -0.0276781604, -0.0201952956), abs=1e-10)
+    digits(found.bic_difference, -87.8720680, 7)

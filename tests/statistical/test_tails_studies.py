@@ -72,9 +72,7 @@ def test_cells_of_coverage_with_fresh_draws(coverage, index):
 
 def test_the_study_does_what_the_public_function_does(coverage):
     # Whole samples of the model through `fit_spectrum`, against the study's upper tails.
-    cell = next(
-        c for c in coverage.cells() if c["spectrum"] == ["model", 1.5, 3.0, "beta", 1.0] and c["width"] == 512
-    )
+    cell = next(c for c in coverage.cells() if c["spectrum"] == ["model", 1.5, 3.0, "beta", 1.0] and c["width"] == 512)
     record = records("spectrum_coverage")[coverage.cells().index(cell)]
     eta_J = lc.intensity_for_exponent(1.0, 1.0, 0.1, 1.5, 3.0)
     model = lc.CollapseModel.from_parameters(kappa=1.0, eta_G=0.1, eta_J=eta_J, alpha=1.5, lam=3.0)

@@ -71,7 +71,9 @@ def test_censored_values_count_as_the_largest_known():
     assert found.n_censored == 22 and found.p_power > 0.05
     # What the bounds are does not matter, only how many there are.
     assert lc.tails.tail_shape(np.where(late, 5 * tau[489], tau), late).statistic == pytest.approx(found.statistic)
-    assert lc.tails.tail_shape(np.where(np.arange(512) >= 400, tau[399], tau), np.arange(512) >= 400).reason.startswith("112 of")
+    assert lc.tails.tail_shape(np.where(np.arange(512) >= 400, tau[399], tau), np.arange(512) >= 400).reason.startswith(
+        "112 of"
+    )
 
 
 def test_units_bounded_below_the_threshold_are_left_out():

@@ -12,7 +12,7 @@ from scipy.stats import gamma
 
 import levycollapse as lc
 from levycollapse._kernels.log_concave import log_integral
-from levycollapse.tails._cutoff import TemperedTail
+from levycollapse.tails._cutoff import TemperedTail, sharp_cutoff
 from levycollapse.tails._hill import hill, tail_size
 
 Status = lc.tails.SpectrumFitStatus
@@ -182,22 +182,49 @@ def test_density_exponent_below_one_with_a_cutoff():
     whole = lc.tails.fit_spectrum(tau, k=511)
     assert whole.beta.lower > 0.2
     assert whole.cutoff.likelihood_ratio > 100 and not whole.cutoff.separable and whole.cutoff.beta.upper < 0.05
+    assert whole.cutoff.sharp.lower < -0.2 < whole.cutoff.sharp.upper < -0.1
     assert not lc.tails.fit_spectrum(tau).cutoff.separable
+
+
+@pytest.mark.parametrize(("beta", "end"), [(0.8, 100.0), (0.8, 1e9), (-0.2, 1000.0)])
+def test_sharp_cutoff_covers_wherever_it_is(beta, end):
+    rng = np.random.default_rng(6)
+    covered = []
+    for _ in range(400):
+        y = -np.log1p(-rng.random(60) * -np.expm1(-beta * np.log(end))) / beta
+        y = -np.sort(-y)
+        found = sharp_cutoff(y, np.zeros(60, dtype=bool), 0.9)
+        covered.append(found.lower <= beta <= found.upper)
+    assert 0.85 < np.mean(covered) < 0.95
+
+
+def test_sharp_cutoff_maximises_the_truncated_likelihood(tau):
+    y = np.log(np.sort(tau)[::-1][:35])
+    found = sharp_cutoff(y, np.zeros(35, dtype=bool), 0.95)
+    grid = np.linspace(0.1, 2.0, 20_001)
+    length = y[0] - y[-1]
+    log_likelihood = 33 * np.log(grid / -np.expm1(-grid * length)) - grid * np.sum(y[1:-1] - y[-1])
+    assert found.value == pytest.approx(grid[np.argmax(log_likelihood)], abs=2e-4)
+    inside = grid[2 * (log_likelihood.max() - log_likelihood) <= 3.841458820694124]
+    assert (found.lower, found.upper) == pytest.approx((inside[0], inside[-1]), abs=2e-4)
 
 
 @pytest.mark.parametrize("law", [lc.TruncatedPareto(0.8, 1.0, 100.0), lc.TemperedPareto(0.8, 1.0, 100.0)])
 def test_index_below_one_with_a_cutoff(law):
     rng = np.random.default_rng(2)
-    covered, wrong = [], []
+    covered, sharp, wrong = [], [], []
     for _ in range(30):
         tau = law.rvs(512, rng=rng)
         fit = lc.tails.fit_spectrum(tau)
         covered.append(fit.cutoff.beta.lower <= 0.8 <= fit.cutoff.beta.upper)
+        sharp.append(fit.cutoff.sharp.lower <= 0.8 <= fit.cutoff.sharp.upper)
         wrong.append(fit.beta.value)
     assert np.mean(covered) >= 0.8
+    assert np.mean(sharp) >= 0.8 or isinstance(law, lc.TemperedPareto)
     assert np.median(wrong) > 1.1
     whole = lc.tails.fit_spectrum(tau, k=511)
-    assert whole.cutoff.beta.lower < 0.8 < whole.cutoff.beta.upper and whole.cutoff.separable
+    right = whole.cutoff.sharp if isinstance(law, lc.TruncatedPareto) else whole.cutoff.beta
+    assert right.lower < 0.8 < right.upper and whole.cutoff.separable
     assert whole.cutoff.likelihood_ratio > 3.84
 
 
@@ -245,7 +272,10 @@ def test_threshold_of_smallest_distance(tau):
         ({"tau": [[1.0, 2.0]]}, r"tau has shape \(1, 2\)"),
         ({"tau": [1.0, np.nan], "censored": [0, 2]}, r"tau\[1\]=.*nan.* must be a finite number > 0 .* CENSORED_LONG"),
         ({"tau": [1.0, 2.0], "censored": [True]}, r"censored has shape \(1,\)"),
-        ({"tau": [1.0, 2.0], "censored": ["RESOLVED", "LOST"]}, r"censored\[1\]=.*'LOST'.* must be a boolean or one of"),
+        (
+            {"tau": [1.0, 2.0], "censored": ["RESOLVED", "LOST"]},
+            r"censored\[1\]=.*'LOST'.* must be a boolean or one of",
+        ),
         ({"tau": [1.0, 2.0], "censored": [0, 7]}, r"censored\[1\]=.*7.* must be"),
         ({"tau": [1.0, 2.0], "censored": [0.5, 0.0]}, r"censored\[0\]=.*0.5.* must be"),
         ({"tau": np.ones(50), "k": 50}, r"k=50 must be an integer from 1 to 49"),
