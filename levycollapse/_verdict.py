@@ -283,7 +283,7 @@ def verdict(
     --------
     >>> import numpy as np
     >>> import levycollapse as lc
-    >>> tau = lc.Pareto(beta=0.6, tau_min=2.0).rvs(512, rng=4)
+    >>> tau = lc.Pareto(beta=0.6, tau_min=2.0).rvs(512, rng=2)
     >>> lags = np.geomspace(1.0, 400.0, 40)
     >>> found = lc.verdict(tau, (lags, lc.envelope(tau, lags)))
     >>> found.shape.shape.value, found.phase, [phase.name for phase in found.candidates]

@@ -1,7 +1,7 @@
 """The published estimate of the restoring drift far to the left, to its digits: for comparison, not for use.
 
-It selects the lowest units by the zeta that the move starts from, so that measurement noise alone moves them back: on data
-without any drift it finds one (its positivity test passes on independent noise).
+It selects the lowest units by the zeta that the move starts from, so that measurement noise alone moves them back: on
+data without any drift it finds one (its positivity test passes on independent noise).
 """
 
 from __future__ import annotations

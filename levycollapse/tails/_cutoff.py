@@ -73,16 +73,17 @@ class TemperedTail:
         def slope(log_rate: float) -> float:
             return self._slope(beta, math.exp(log_rate))
 
+        slowest, fastest = math.log(SLOWEST), math.log(FASTEST)
         step, low, high = 1.0, self._last, self._last
         while slope(low) <= 0.0:
-            high, low, step = low, low - step, 2.0 * step
-            if low < math.log(SLOWEST):
+            if low == slowest:
                 return self.log_likelihood(beta, 0.0), 0.0
+            high, low, step = low, max(low - step, slowest), 2.0 * step
         step = 1.0
         while high <= low or slope(high) > 0.0:
-            low, high, step = max(low, high), high + step, 2.0 * step
-            if high > math.log(FASTEST):
+            if high == fastest:
                 raise ConvergenceError(f"no cutoff found below {FASTEST:g} times the largest time scale at {beta=}")
+            low, high, step = max(low, high), min(high + step, fastest), 2.0 * step
         self._last = float(brentq(slope, low, high, xtol=1e-8))
         rate = math.exp(self._last)
         return self.log_likelihood(beta, rate), rate

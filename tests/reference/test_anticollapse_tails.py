@@ -146,8 +146,8 @@ def test_f13_slower_than_a_power_is_not_collapse(beta, tau_min):
 
 
 def test_f10_reciprocals_of_slopes_are_bounds_not_a_tail():
-    # Slopes with mass at 0: their reciprocals have an index near 1 whatever the dynamics. With their error known, those that
-    # could be 0 are lower bounds and those below 0 grow; a mean slope of 3 errors leaves no index of 1 behind.
+    # Slopes with mass at 0: their reciprocals have an index near 1 whatever the dynamics. With their error known, those
+    # that could be 0 are lower bounds and those below 0 grow; a mean slope of 3 errors leaves no index of 1 behind.
     rng = np.random.default_rng(0)
     slopes = rng.normal(0.003, 0.001, 512)
     error = 0.001

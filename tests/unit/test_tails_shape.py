@@ -100,5 +100,5 @@ def test_reasons(tau, status, reason):
 
 
 def test_bad_size():
-    with pytest.raises(lc.ParameterError, match="size=0.5 must be"):
+    with pytest.raises(lc.ParameterError, match=r"size=0\.5 must be"):
         lc.tails.tail_shape(np.arange(1.0, 65.0), size=0.5)
