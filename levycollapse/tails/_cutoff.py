@@ -16,7 +16,7 @@ from .._kernels.log_concave import log_integral
 from ..errors import ConvergenceError
 
 #: Rates of the cutoff are sought between these times 1/(largest time scale).
-SLOWEST, FASTEST = 1e-290, 1e20
+SLOWEST, FASTEST = 1e-290, 1e9
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,9 @@ class TemperedTail:
             return self._slope(beta, math.exp(log_rate))
 
         slowest, fastest = math.log(SLOWEST), math.log(FASTEST)
-        step, low, high = 1.0, self._last, self._last
+        # Near the last one, unless that was far off: large steps would leap over the root.
+        start = min(max(self._last, -4.0), 4.0)
+        step, low, high = 1.0, start, start
         while slope(low) <= 0.0:
             if low == slowest:
                 return self.log_likelihood(beta, 0.0), 0.0

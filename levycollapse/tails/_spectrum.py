@@ -225,11 +225,12 @@ def fit_spectrum(
     in 0.91-0.95, 0.52-0.73 and 0.02-0.09 of the cases at 64, 512 and 4096 units; at the threshold in 0.93-0.97,
     0.90-0.94, 0.70-0.94. A logarithmic spectrum (lambda = 0) has median estimates below 0.02.
 
-    A cutoff: the Hill index is then the local exponent at the threshold, not beta. `cutoff` profiles a tempered Pareto
-    law on the same values; where its interval reaches 0, beta cannot be told from the cutoff, which at 64 units is the
-    rule, and at 512 units happens in 0.1, 0.3, 0.7 of pure power laws with beta = 0.42, 1, 2.5. Its interval covers @PROFILE@.
-    `cutoff.sharp` allows for a law that ends abruptly, and for the densities flatter than 1/tau that only such a law can
-    have.
+    A cutoff: the Hill index is then the local exponent at the threshold, not beta, and its interval misses beta (0 of
+    100 at 512 units, beta = 0.42 and a cutoff at 100 times the start). `cutoff` profiles a tempered Pareto law on the
+    same values: its interval covers 0.90-1.0 (100 repetitions a cell, with tempered, sharp and no cutoff). Where it
+    reaches 0, beta cannot be told from the cutoff, which at 64 units is the rule, and at 512 happens in 0.1, 0.3, 0.7
+    of pure power laws with beta = 0.42, 1, 2.5. `cutoff.sharp` allows for a law that ends abruptly (0.89-0.98; not
+    for tempered ones: 0.29), and for the densities flatter than 1/tau that only such a law can have.
 
     Units are taken as independent; shared gates make them dependent, and no interval from one network sees that.
 

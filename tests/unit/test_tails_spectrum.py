@@ -169,6 +169,14 @@ def test_a_cutoff_far_beyond_the_values_is_found_absent():
     assert value >= max(tail.log_likelihood(0.5, r) for r in np.geomspace(1e-100, 10.0, 500)) - 1e-9
 
 
+def test_the_profile_does_not_depend_on_what_was_asked_before():
+    y = np.array([0.0] * 9 + [-0.026, -0.051] + list(-np.linspace(0.315, 1.33, 24)))
+    for first in (0.0, 0.5, 0.95, 3.0):
+        tail = TemperedTail(y, np.arange(35) < 9)
+        tail.profile(first)
+        assert tail.profile(0.0) == pytest.approx(TemperedTail(y, np.arange(35) < 9).profile(0.0), rel=1e-6)
+
+
 def test_integral_whose_peak_is_far_from_its_start():
     for b, rate in ((-0.2338104, 4e-28), (-1.5, 1e-60), (-0.01, 1e-20)):
         expected = mpmath.log(mpmath.gammainc(-mpmath.mpf(b), mpmath.mpf(rate)) * mpmath.mpf(rate) ** b)
