@@ -124,8 +124,8 @@ def tail_shape(tau: Any, censored: Any = None, *, size: float = 0.05) -> TailSha
     by mistake: log-normal 0.05-0.06, exponential, narrow normal and narrow uniform 0-0.001, log-normal with a fifth
     of fast units 0.02-0.03. POWER on the model's law above threshold: 0.36-0.62, 0.74-0.88, 0.92-0.97 for beta <= 1;
     0.27-0.30, 0.62-0.69, 0.92 at beta = 1.5; 0.1, 0.3, 0.7 at 2.5, most of whose tails are shorter than a decade.
-    Below threshold the model is a power law with a logarithm: lambda = 3 at half the threshold is called POWER in 0-0.05
-    and LIGHT in 0.14-0.42, at the threshold POWER in 0.02-0.35; a logarithmic spectrum is always called POWER.
+    Below threshold the model is a power law with a logarithm: lambda = 3 at half the threshold is called POWER in
+    0-0.05 and LIGHT in 0.14-0.42, at the threshold POWER in 0.02-0.35; a logarithmic spectrum is always called POWER.
 
     What fails: a tenth of the units in a second, slower mode (3 standard deviations) is called POWER in 0.47, 0.35, 0
     of the cases; a power law of index 0.8 with a cutoff at 1,000 times its start in 0.5, 0.4, 0.02-0.07. Censoring
