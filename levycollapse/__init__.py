@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from . import networks as networks
     from . import plotting as plotting
     from . import symbolic as symbolic
+    from . import tails as tails
     from ._diagram import phase_diagram as phase_diagram
     from ._envelope.exponentials import ExponentialFit as ExponentialFit
     from ._envelope.finite_width import FiniteWidthEnvelope as FiniteWidthEnvelope
@@ -117,6 +118,9 @@ if TYPE_CHECKING:
     from ._theory.tail import TailForm as TailForm
     from ._theory.tail import TailLaw as TailLaw
     from ._theory.tail import tail_law as tail_law
+    from ._verdict import ModelAgreement as ModelAgreement
+    from ._verdict import Verdict as Verdict
+    from ._verdict import verdict as verdict
     from .errors import CheckpointError as CheckpointError
     from .errors import ConvergenceError as ConvergenceError
     from .errors import NonFiniteStateError as NonFiniteStateError
@@ -204,6 +208,7 @@ _HOME = {
     ],
     "_theory.phase": ["Phase", "phase"],
     "_theory.tail": ["TailForm", "TailLaw", "tail_law"],
+    "_verdict": ["ModelAgreement", "Verdict", "verdict"],
     "errors": [
         "CheckpointError",
         "ConvergenceError",
@@ -213,7 +218,7 @@ _HOME = {
         "StepSizeWarning",
     ],
 }
-_SUBPACKAGES = ["plotting", "symbolic"]
+_SUBPACKAGES = ["plotting", "symbolic", "tails"]
 #: Reached by name and not by `from levycollapse import *`, since it needs torch, which not everybody has.
 _OPTIONAL = ["networks"]
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

@@ -65,7 +65,8 @@ def minimum(start, b, inverse_cut, lag, centre, inverse_variance):
             low = y
         else:
             high = y
-        if high - low <= 1e-2 / math.sqrt(second) or high - low <= 1e-15 * abs(y):
+        # Near enough for Newton: also where the curvature, which may vanish here, has yet to grow.
+        if high - low <= min(1.0, 1e-2 / math.sqrt(second)) or high - low <= 1e-15 * abs(y):
             break
     y = 0.5 * (low + high)
     for _ in range(4):

@@ -9,6 +9,7 @@ from .style import COLUMN_WIDTH as COLUMN_WIDTH
 from .style import new_axes as new_axes
 from .style import save_figure as save_figure
 from .style import style as style
+from .verdict import plot_verdict as plot_verdict
 from .windows import plot_window as plot_window
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "plot_envelope",
     "plot_paths",
     "plot_phase_diagram",
+    "plot_verdict",
     "plot_window",
     "save_figure",
     "style",

@@ -1,0 +1,104 @@
+"""Power, light or undecided: the null laws by another simulation, invariance, censoring, gates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+
+import levycollapse as lc
+from levycollapse.tails import Shape
+from levycollapse.tails._shape import SEED, _simulated, null_laws, statistic, upper_share, upper_size
+
+
+def sorted_rows(draw, n, count):
+    return -np.sort(-draw((count, n)), axis=1)
+
+
+@pytest.mark.parametrize(("n", "late"), [(64, 0), (64, 9), (300, 0)])
+def test_null_laws_against_whole_samples(n, late):
+    rng = np.random.default_rng(0)
+    k = upper_size(n)
+    for law, draw in zip(null_laws(n, k, late), (rng.standard_normal, rng.standard_exponential), strict=True):
+        values = statistic(sorted_rows(draw, n, 4000)[:, : k + 1], late)
+        assert ks_2samp(values, law).pvalue > 1e-3
+
+
+def test_tables_are_what_their_seed_gives():
+    streams = np.random.SeedSequence(SEED, spawn_key=(64, 32, 0)).spawn(2)
+    again = _simulated(64, 32, 0, np.random.default_rng(streams[1]), lambda x: x)
+    assert (again == null_laws(64, 32, 0)[1]).all()
+
+
+def test_statistic_by_hand():
+    y = np.array([5.0, 4.0, 3.5, 3.0])
+    assert statistic(y, 0) == pytest.approx(np.std([2.0, 1.0, 0.5], ddof=1) / np.mean([2.0, 1.0, 0.5]))
+    assert statistic(y, 1) == pytest.approx(np.std([1.0, 1.0, 0.5], ddof=1) / np.mean([1.0, 1.0, 0.5]))
+
+
+def test_share_is_continuous_and_passes_the_three_widths():
+    assert [upper_share(n) for n in (20, 64, 512, 4096)] == pytest.approx([0.5, 0.5, 0.25, 0.1])
+    sizes = [upper_size(n) for n in range(20, 6000)]
+    assert min(np.diff(sizes)) >= 0 and max(np.diff(sizes)) <= 1
+    assert upper_size(10**6) == 1000
+
+
+def test_location_and_scale_do_not_matter():
+    tau = lc.Pareto(beta=0.8).rvs(512, rng=1)
+    found = [lc.tails.tail_shape(3.0 * tau**power) for power in (1.0, 2.0)]
+    assert found[0].statistic == pytest.approx(found[1].statistic, rel=1e-12)
+    assert found[0].shape is found[1].shape is Shape.POWER
+
+
+def test_less_than_a_decade_is_no_power_law():
+    tau = lc.Pareto(beta=0.8).rvs(512, rng=1)
+    found = lc.tails.tail_shape(tau**0.2)
+    assert found.shape is Shape.UNDECIDED and "decades" in found.reason and found.decades < 1
+
+
+def test_three_kinds():
+    rng = np.random.default_rng(7)
+    assert lc.tails.tail_shape(rng.standard_exponential(512)).shape is Shape.LIGHT
+    assert lc.tails.tail_shape(1 + 0.05 * rng.standard_normal(512)).shape is not Shape.POWER
+    assert lc.tails.tail_shape(lc.Pareto(0.6).rvs(4096, rng=rng)).shape is Shape.POWER
+
+
+def test_censored_values_count_as_the_largest_known():
+    tau = np.sort(lc.Pareto(beta=0.5).rvs(512, rng=6))
+    late = np.arange(512) >= 490
+    bounds = np.where(late, tau[489], tau)
+    found = lc.tails.tail_shape(bounds, late)
+    assert found.n_censored == 22 and found.p_power > 0.05
+    # What the bounds are does not matter, only how many there are.
+    assert lc.tails.tail_shape(np.where(late, 5 * tau[489], tau), late).statistic == pytest.approx(found.statistic)
+    assert lc.tails.tail_shape(np.where(np.arange(512) >= 400, tau[399], tau), np.arange(512) >= 400).reason.startswith(
+        "112 of"
+    )
+
+
+def test_units_bounded_below_the_threshold_are_left_out():
+    tau = np.sort(lc.Pareto(beta=0.5).rvs(512, rng=4))
+    found = lc.tails.tail_shape(tau, np.arange(512) < 100)
+    assert found.statistic == pytest.approx(lc.tails.tail_shape(tau[100:]).statistic)
+
+
+@pytest.mark.parametrize(
+    ("tau", "status", "reason"),
+    [
+        (np.arange(1.0, 20.0), None, "at least 20"),
+        (np.full(64, 2.0), None, "equal"),
+        (np.arange(1.0, 65.0), np.where(np.arange(64) < 50, 1, 0), None),
+        (np.full(64, np.nan), np.ones(64, dtype=int), "below one step"),
+    ],
+)
+def test_reasons(tau, status, reason):
+    found = lc.tails.tail_shape(tau, status)
+    if reason is not None:
+        assert found.shape is Shape.UNDECIDED and reason in found.reason and np.isnan(found.statistic)
+    else:
+        assert np.isfinite(found.statistic)
+
+
+def test_bad_size():
+    with pytest.raises(lc.ParameterError, match=r"size=0\.5 must be"):
+        lc.tails.tail_shape(np.arange(1.0, 65.0), size=0.5)
