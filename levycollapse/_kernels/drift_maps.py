@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import Compiled, scalar, uncached
+from ._jit import Compiled, inlined, uncached
 from .bits import fma, float_bits
 from .lanes import LANES, add_septics
 
@@ -28,14 +28,13 @@ STILL, LINEAR, TABULATED, CUSTOM = range(4)
 
 #: Length of the tuple of constants.
 N_CONSTANTS = 4
-#: Coefficients of a cell; log2 of them.
-COEFFICIENTS, COEFFICIENTS_LOG2 = 8, np.uint64(3)
+#: Coefficients of a cell.
+COEFFICIENTS = 8
 #: Adding 1.5 * 2**52 rounds to an integer and leaves it in the low bits of the sum.
 ROUND = 6755399441055744.0
-LOW = np.uint64(0xFFFFFFFF)
 
 
-@scalar
+@inlined
 def linear(z, p):
     """-rate (z - c); p = (1 - exp(-rate t) for the flow, rate t for Euler-Maruyama; c)."""
     pull, center = p[0], p[1]
@@ -44,9 +43,9 @@ def linear(z, p):
         z[i] = fma(-pull, y - center, y)
 
 
-@scalar
+@inlined
 def cell_pass(z, center, scale, edge, rows, places):
-    """Row and place of (z - center) scale, whose integers are the middles of the cells -edge to edge.
+    """Cell, in the low half of `rows`, and place of (z - center) scale; integers are middles of cells -edge to edge.
 
     A nan goes to the last cell: what is added to it does not matter.
     """
@@ -57,10 +56,10 @@ def cell_pass(z, center, scale, edge, rows, places):
         t = t if t > -edge else -edge
         shifted = t + middle
         places[i] = t - (shifted - middle)
-        rows[i] = (float_bits(shifted) & LOW) << COEFFICIENTS_LOG2
+        rows[i] = float_bits(shifted)
 
 
-@scalar
+@inlined
 def tabulated(z, p, cells, rows, places):
     """z += polynomials of `cells`, flat, COEFFICIENTS a cell; p = (center, cells per unit of z, last cell, pieces).
 
@@ -119,7 +118,7 @@ def exact_map(function: Compiled) -> Compiled:
     return exact
 
 
-@scalar
+@inlined
 def apply_map(kind, z, p, cells, rows, places):
     """Apply a map that is built in to a block, with work arrays of its length."""
     if kind == LINEAR:

@@ -9,6 +9,7 @@ vectoriser gathers single ones.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir  # type: ignore[import-untyped]
@@ -134,17 +135,18 @@ def _philox_lanes(typing_context, even, odd, products, words, keys, i, c0, c2, c
     return types.void(even, odd, products, words, keys, word, word, word, word), codegen
 
 
-def _polynomials(arrays: _Arrays, i: Any, pairs: int) -> list[Any]:
+def _polynomials(arrays: _Arrays, i: Any, pairs: int, begins: Callable[[Any], Any]) -> list[Any]:
     """Polynomials of degree 2*pairs - 1 for LANES paths from position i, two paths a vector.
 
-    `coefficients` is flat, lowest power first; `rows` says where a path's begin, `places` where to evaluate.
+    `coefficients` is flat, lowest power first, a path's begin at begins(its word of `rows`), and `places` says where
+    to evaluate.
     """
     builder = arrays.builder
     fma = cgutils.get_or_insert_function(builder.module, ir.FunctionType(PAIR, [PAIR] * 3), "llvm.fma.v2f64")
     places = [arrays.load(arrays.at("places", i, k), PAIR) for k in range(0, LANES, 2)]
     squares = [builder.fmul(place, place) for place in places]
     square = [_shuffled(builder, two, two, side, side) for two in squares for side in (0, 1)]
-    row = [builder.load(arrays.at("rows", i, k), typ=WORD) for k in range(LANES)]
+    row = [begins(builder.load(arrays.at("rows", i, k), typ=WORD)) for k in range(LANES)]
 
     def coefficients(k, pair):
         return arrays.load(arrays.at("coefficients", row[k], 2 * pair), PAIR)
@@ -159,6 +161,11 @@ def _polynomials(arrays: _Arrays, i: Any, pairs: int) -> list[Any]:
         odd = _shuffled(builder, halves[k], halves[k + 1], 1, 3)
         values.append(builder.call(fma, [odd, place, even]))
     return values
+
+
+def _cubics(arrays: _Arrays, i: Any) -> list[Any]:
+    """Polynomials of degree three; a word of `rows` is where the row begins."""
+    return _polynomials(arrays, i, 2, lambda word: word)
 
 
 def _with_signs(arrays: _Arrays, i: Any, values: list[Any]) -> list[Any]:
@@ -179,12 +186,19 @@ def _add(arrays: _Arrays, i: Any, values: list[Any]) -> None:
 
 
 def _add_septics(typing_context, z, coefficients, rows, places, i):
-    """void: z += a polynomial of degree seven, for LANES paths from position i."""
+    """void: z += a polynomial of degree seven, for LANES paths from position i.
+
+    The low half of a word of `rows` is the number of the cell: the scalar units, idle here, make it a place.
+    """
     names = ("z", "coefficients", "rows", "places")
 
     def codegen(context, builder, signature, arguments):
         arrays = _Arrays(context, builder, signature, arguments, names)
-        _add(arrays, arguments[-1], _polynomials(arrays, arguments[-1], 4))
+
+        def begins(word):
+            return builder.shl(builder.and_(word, ir.Constant(WORD, 0xFFFFFFFF)), ir.Constant(WORD, 3))
+
+        _add(arrays, arguments[-1], _polynomials(arrays, arguments[-1], 4, begins))
         return context.get_dummy_value()
 
     return types.void(z, coefficients, rows, places, types.uint64), codegen
@@ -196,7 +210,7 @@ def _add_signed_cubics(typing_context, z, bits, coefficients, rows, places, i):
 
     def codegen(context, builder, signature, arguments):
         arrays = _Arrays(context, builder, signature, arguments, names)
-        _add(arrays, arguments[-1], _with_signs(arrays, arguments[-1], _polynomials(arrays, arguments[-1], 2)))
+        _add(arrays, arguments[-1], _with_signs(arrays, arguments[-1], _cubics(arrays, arguments[-1])))
         return context.get_dummy_value()
 
     return types.void(z, bits, coefficients, rows, places, types.uint64), codegen
@@ -208,7 +222,7 @@ def _set_signed_cubics(typing_context, z, bits, coefficients, rows, places, i):
 
     def codegen(context, builder, signature, arguments):
         arrays = _Arrays(context, builder, signature, arguments, names)
-        values = _with_signs(arrays, arguments[-1], _polynomials(arrays, arguments[-1], 2))
+        values = _with_signs(arrays, arguments[-1], _cubics(arrays, arguments[-1]))
         for k, value in zip(range(0, LANES, 2), values, strict=True):
             arrays.store(value, arrays.at("z", arguments[-1], k))
         return context.get_dummy_value()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._jit import scalar, uncached
+from ._jit import inlined, scalar, uncached
 from .bits import float_bits
 from .drift_maps import apply_any_map
 from .lanes import LANES, add_signed_cubics
@@ -28,13 +28,13 @@ CHECK_EVERY = 16
 EXPONENT = np.uint64(0x7FF0000000000000)
 
 
-@scalar
+@inlined
 def add_pass(z, bits, coefficients, rows, places):
     for i in range(0, z.size, LANES):
         add_signed_cubics(z, bits, coefficients, rows, places, np.uint64(i))
 
 
-@scalar
+@inlined
 def count_nonfinite(z):
     """Number of entries whose exponent is all ones: infinities and nan."""
     count = 0

@@ -62,7 +62,7 @@ def prepare_paths(paths, key, products, words):
         words[i] = product & LOW
 
 
-@scalar
+@inlined
 def stream_pass(even, odd, products, words, pair, key, keys):
     """Bits of steps 2*pair and 2*pair + 1 of prepared paths, into `even` and `odd`."""
     product = MULTIPLIER_1 * (pair & LOW)

@@ -54,7 +54,7 @@ def locate(bits, shift, mask):
     return ((float_bits(y) ^ (bits & SIDE)) >> shift) & mask, y
 
 
-@scalar
+@inlined
 def index_pass(bits, cells_log2, rows, places):
     shift, mask = np.uint64(50 - cells_log2), row_mask(cells_log2)
     for i in range(bits.size):
