@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 
 from ._jit import Compiled, inlined, uncached
-from .bits import fma, float_bits
+from .bits import float_bits, fma
 from .lanes import LANES, add_septics
 
 STILL, LINEAR, TABULATED, CUSTOM = range(4)
@@ -61,7 +61,7 @@ def cell_pass(z, center, scale, edge, rows, places):
 
 @inlined
 def tabulated(z, p, cells, rows, places):
-    """z += polynomials of `cells`, flat, COEFFICIENTS a cell; p = (center, cells per unit of z, last cell, pieces).
+    """Z += polynomials of `cells`, flat, COEFFICIENTS a cell; p = (center, cells per unit of z, last cell, pieces).
 
     The sizes are multiples of LANES; `rows` and `places` are work arrays.
     """

@@ -104,6 +104,7 @@ def _advance(z, paths, key, first, count, table, maps, custom, record_steps, rec
             add_pass(block, bits, coefficients, rows, places)
             if (step + 1) % CHECK_EVERY == 0 or step + 1 == first + count:
                 if count_nonfinite(block) > 0:
+                    z[start:stop] = block[:size]
                     for i in range(size):
                         if not np.isfinite(block[i]):
                             return start + i, kept_step, kept[i]

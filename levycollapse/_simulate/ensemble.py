@@ -163,7 +163,7 @@ def simulate(
         When continuing, those of the earlier result go on if none are given. An `Observer` of your own works too, but
         is not kept in the result.
     paths : array_like of int, optional
-        Simulate only these paths of the ensemble. They are the same, bit for bit, as among all.
+        Simulate only these paths of the ensemble, each once. They are the same, bit for bit, as among all.
     continue_from : xarray.Dataset, optional
         Result to go on from, made with the same model, `n_paths`, `dt` and `scheme`. The continuation has the bits of
         an uninterrupted run, and stores no start, so that the two concatenate along time.
@@ -400,6 +400,9 @@ def _chosen(paths: Any, size: int) -> IndexArray | None:
         raise ParameterError(f"paths={paths!r} must be a non-empty list of indices")
     if array.min() < 0 or array.max() >= size:
         raise ParameterError(f"paths must be in 0 .. {size - 1}, not {array.min()} .. {array.max()}")
+    indices, counts = np.unique(array, return_counts=True)
+    if indices.size < array.size:
+        raise ParameterError(f"paths must be different indices; {indices[np.argmax(counts)]} is there more than once")
     return array.astype(np.int64)
 
 

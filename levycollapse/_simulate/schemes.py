@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 from numba.core.errors import NumbaError
-from numpy.polynomial import Chebyshev, Polynomial
 
 from .._checks import FloatArray
 from .._kernels import drift_maps as maps
@@ -28,8 +27,8 @@ PROBES: FloatArray = np.linspace(-10.0, 10.0, 401)
 #: Cells per width of a tabulated drift: its polynomials of degree seven are then off by 3e-16 of the plateau.
 CELLS_PER_WIDTH = 16
 #: Widths from the center at which a drift is its plateau to 1e-17, and the longest time kappa t/width that one table
-#: of a flow covers; beyond, it is applied several times.
-PLATEAU, FLOW_REACH = 20.0, 4.0
+#: of a flow covers; beyond, it is applied several times, since the formula of the flow then loses digits (12 ulp at 4).
+PLATEAU, FLOW_REACH = 20.0, 1.0
 #: Error allowed to a numerical flow, relative to 1 + abs(zeta), and the most pieces that are tried.
 FLOW_ERROR = 1e-11
 MOST_PIECES = 64
