@@ -233,7 +233,7 @@ def only_count(repeats, z):
 #: Packed instructions that each pass must have in its loop, for 128-bit and wider vectors.
 PACKED = {
     "only_stream": (r"vpmuludq\s.*%[yz]mm", 30),
-    "only_index": (r"v(psrl|pand|psub|pxor|pand|por)\w*\s.*%[yz]mm", 4),
+    "only_index": (r"v(psrl|pand|pxor|por)\w*\s.*%[yz]mm", 4),
     "only_cubics": (r"vfmadd\w*pd\s.*%[xyz]mm", 12),
     "only_drift": (r"vfmadd\w*pd\s.*%[xyz]mm", 28),
     "only_count": (r"vp(and|cmpeq)\w*\s.*%[yz]mm", 1),
