@@ -5,15 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from levycollapse._kernels.drift_maps import apply_any_map
+from levycollapse._kernels.streams import padded
 from levycollapse._simulate.schemes import plan
 
 
 def mapped(scheme_map, z):
     """One of the kernels' own maps, on a copy."""
-    kind, constants = scheme_map
-    out = np.array(z)
-    apply_any_map(kind, out, constants, np.empty_like(out), None)
-    return out
+    out = np.zeros(padded(z.size))
+    out[: z.size] = z
+    kind, constants, cells = scheme_map
+    apply_any_map(kind, out, constants, cells, np.empty(out.size, np.uint64), np.empty(out.size), None)
+    return out[: z.size]
 
 
 def stationary(model, scheme, dt, low=-18.0, high=14.0, spacing=0.04):

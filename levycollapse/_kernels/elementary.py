@@ -1,6 +1,6 @@
-r"""Hyperbolic tangent and exponential in forms that vectorise: arithmetic and shifts, no call into a math library.
+r"""The exponential in a form that vectorises: arithmetic and shifts, no call into a math library.
 
-So a path has the same bits on every machine with IEEE arithmetic, whatever its `libm` and vector width: every
+So a law has the same bits on every machine with IEEE arithmetic, whatever its `libm` and vector width: every
 multiply-add that is fused is written as such, and LLVM may fuse no other (`fastmath` is off).
 """
 
@@ -14,44 +14,8 @@ from .bits import bits_float, float_bits, fma
 ONE = np.uint64(0x3FF0000000000000)
 MANTISSA_BITS = np.uint64(52)
 
-#: tanh(20) rounds to 1.
-SATURATED = 20.0
 #: Adding 1.5 * 2**52 rounds to an integer and leaves it in the low bits of the sum.
 ROUND = 6755399441055744.0
-TWO_OVER_LOG_2 = 2.8853900817779268
-HALF_LOG_2 = float.fromhex("0x1.62e42fefa39efp-2")
-
-# (tanh(r)/r - 1)/r**2 in powers of r**2 for |r| <= log(2)/4: a Chebyshev fit in 40 digits, relative error of tanh
-# 1.5e-17.
-T0 = float.fromhex("-0x1.555555555554cp-2")
-T1 = float.fromhex("0x1.1111111106748p-3")
-T2 = float.fromhex("-0x1.ba1ba179a533fp-5")
-T3 = float.fromhex("0x1.664f00d683d43p-6")
-T4 = float.fromhex("-0x1.224a20f091504p-7")
-T5 = float.fromhex("0x1.c604f3e071c53p-9")
-
-
-@inlined
-def tanh(x):
-    """Hyperbolic tangent, to 2.5 ulp, odd to the last bit; nan stays nan.
-
-    With x = k log(2)/2 + r, k of either sign, and t = tanh(r) it is (2**k (1 + t) - (1 - t))/(2**k (1 + t) + (1 - t)).
-    The low part of log(2)/2 is not needed: what it would add to r is multiplied by 1 - tanh**2 < 2**(2 - abs(k)).
-    """
-    y = x if not (x > SATURATED) else SATURATED
-    y = y if not (y < -SATURATED) else -SATURATED
-    shifted = fma(y, TWO_OVER_LOG_2, ROUND)
-    r = fma(shifted - ROUND, -HALF_LOG_2, y)
-    power = bits_float((float_bits(shifted) << MANTISSA_BITS) + ONE)
-    w = r * r
-    p = fma(fma(T5, w, T4), w * w, fma(T3, w, T2))
-    p = fma(p, w * w, fma(T1, w, T0))
-    t = fma(r * w, p, r)
-    above = power + 1.0
-    below = power - 1.0
-    return fma(t, above, below) / fma(t, below, above)
-
-
 OVER_LOG_2 = 1.4426950408889634
 #: log(2) in two parts, the first with trailing zeros so that its multiples by the exponent are exact.
 LOG_2_HIGH = float.fromhex("0x1.62e42fee00000p-1")

@@ -1,8 +1,10 @@
 r"""Random streams by counter: Philox4x32-10.
 
 The 64 bits of step n of path p are a function of (key, p, n) alone, so that they do not depend on the number of
-threads, on which paths are simulated together, or on where a run was interrupted. One block of 128 bits has the
-counter (n // 2, p) and serves two consecutive steps.
+threads, on which paths are simulated together, or on where a run was interrupted. A block of 128 bits serves two
+consecutive steps. Its counter is (low half of p, high half of n // 2, low half of n // 2, high half of p): in this
+order path and step do not meet in the first two of the ten rounds, which are therefore done once for each path and
+once for each step. Of the four words of the block, the first and third are the high halves of what the two steps get.
 
 References
 ----------
@@ -16,93 +18,73 @@ from typing import Any
 import numpy as np
 
 from ..errors import ParameterError
+from . import lanes
 from ._jit import inlined, scalar
+from .lanes import LANES, philox_lanes
 
 LOW = np.uint64(0xFFFFFFFF)
 HALF = np.uint64(32)
-ZERO = np.uint64(0)
-UNIT = np.uint64(1)
-MULTIPLIER_0 = np.uint64(0xD2511F53)
-MULTIPLIER_1 = np.uint64(0xCD9E8D57)
+MULTIPLIER_0 = np.uint64(lanes.MULTIPLIER_0)
+MULTIPLIER_1 = np.uint64(lanes.MULTIPLIER_1)
 WEYL_0 = np.uint64(0x9E3779B9)
 WEYL_1 = np.uint64(0xBB67AE85)
 
 
 @inlined
-def philox_round(c0, c1, c2, c3, k0, k1):
-    """One round, on the low halves of its words.
-
-    Masked where they are multiplied and nowhere else, so that LLVM takes the vector multiplication of 32-bit
-    halves, which needs no mask at all.
-    """
-    product_0 = MULTIPLIER_0 * (c0 & LOW)
-    product_1 = MULTIPLIER_1 * (c2 & LOW)
-    return (product_1 >> HALF) ^ c1 ^ k0, product_1, (product_0 >> HALF) ^ c3 ^ k1, product_0
-
-
-@inlined
-def philox(c0, c1, c2, c3, k0, k1):
-    """Philox4x32-10 of four 32-bit counter words and two key words, each in a uint64.
-
-    The rounds are written out: LLVM does not vectorise the path loop around an inner loop.
-    """
-    c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = (k0 + WEYL_0) & LOW, (k1 + WEYL_1) & LOW
-    c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = (k0 + WEYL_0) & LOW, (k1 + WEYL_1) & LOW
-    c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = (k0 + WEYL_0) & LOW, (k1 + WEYL_1) & LOW
-    c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = (k0 + WEYL_0) & LOW, (k1 + WEYL_1) & LOW
-    c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = (k0 + WEYL_0) & LOW, (k1 + WEYL_1) & LOW
-    c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = (k0 + WEYL_0) & LOW, (k1 + WEYL_1) & LOW
-    c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = (k0 + WEYL_0) & LOW, (k1 + WEYL_1) & LOW
-    c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = (k0 + WEYL_0) & LOW, (k1 + WEYL_1) & LOW
-    c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, k0, k1)
-    k0, k1 = (k0 + WEYL_0) & LOW, (k1 + WEYL_1) & LOW
-    c0, c1, c2, c3 = philox_round(c0, c1, c2, c3, k0, k1)
-    return c0 & LOW, c1 & LOW, c2 & LOW, c3 & LOW
+def padded(size):
+    """The next multiple of LANES."""
+    return (size + LANES - 1) // LANES * LANES
 
 
 @scalar
-def stream_pass(even, odd, paths, pair, key):
-    """Bits of steps 2*pair and 2*pair + 1 of some paths, into `even` and `odd`."""
-    k0 = key & LOW
+def round_keys(key):
+    """Key words of rounds three to ten, two a round."""
+    keys = np.empty(16, np.uint64)
+    k0 = (key + WEYL_0 + WEYL_0) & LOW
+    k1 = ((key >> HALF) + WEYL_1 + WEYL_1) & LOW
+    for i in range(8):
+        keys[2 * i], keys[2 * i + 1] = k0, k1
+        k0, k1 = (k0 + WEYL_0) & LOW, (k1 + WEYL_1) & LOW
+    return keys
+
+
+@scalar
+def prepare_paths(paths, key, products, words):
+    """What the first two rounds leave of the paths, the same at every step; the last path fills what is left over.
+
+    In the first round the path meets one multiplication and the step the other, and so they do in the second.
+    """
     k1 = key >> HALF
-    pair_low = pair & LOW
-    pair_high = pair >> HALF
-    # Two paths far apart at a time: their chains of ten rounds overlap (3.5 ns a draw without, 3.0 with it). LLVM
-    # vectorises this form; with slices of the arrays, or with one iteration more, it does not.
-    half = paths.size // 2
-    for i in range(half):
-        j = half + i
-        path, other = paths[i], paths[j]
-        a, b, c, d = philox(pair_low, pair_high, path, path >> HALF, k0, k1)
-        e, f, g, h = philox(pair_low, pair_high, other, other >> HALF, k0, k1)
-        even[i] = a | (b << HALF)
-        odd[i] = c | (d << HALF)
-        even[j] = e | (f << HALF)
-        odd[j] = g | (h << HALF)
-    if paths.size > 2 * half:
-        path = paths[2 * half]
-        a, b, c, d = philox(pair_low, pair_high, path, path >> HALF, k0, k1)
-        even[2 * half] = a | (b << HALF)
-        odd[2 * half] = c | (d << HALF)
+    for i in range(products.size):
+        path = paths[min(i, paths.size - 1)]
+        product = MULTIPLIER_0 * (path & LOW)
+        products[i] = MULTIPLIER_1 * ((product >> HALF) ^ (path >> HALF) ^ k1)
+        words[i] = product & LOW
+
+
+@inlined
+def stream_pass(even, odd, products, words, pair, key, keys):
+    """Bits of steps 2*pair and 2*pair + 1 of prepared paths, into `even` and `odd`."""
+    product = MULTIPLIER_1 * (pair & LOW)
+    second = MULTIPLIER_0 * (((product >> HALF) ^ (pair >> HALF) ^ key) & LOW)
+    c0 = product ^ (key + WEYL_0)
+    c2 = (second >> HALF) ^ ((key >> HALF) + WEYL_1)
+    for i in range(0, even.size, LANES):
+        philox_lanes(even, odd, products, words, keys, np.uint64(i), c0, c2, second)
 
 
 def path_bits(key: int, paths: Any, first: int, last: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
     """Bits of steps first..last-1 of the given paths: uint64 of shape (len(paths), last - first)."""
     paths = np.ascontiguousarray(paths, dtype=np.uint64)
+    word = np.uint64(key)
+    keys = round_keys(word)
+    even, odd, products, words = (np.empty(padded(paths.size), np.uint64) for _ in range(4))
+    prepare_paths(paths, word, products, words)
     out = np.empty((last - first, paths.size), np.uint64)
-    even, odd = np.empty_like(paths), np.empty_like(paths)
     for step in range(first, last):
         if step % 2 == 0 or step == first:
-            stream_pass(even, odd, paths, np.uint64(step // 2), np.uint64(key))
-        out[step - first] = odd if step % 2 else even
+            stream_pass(even, odd, products, words, np.uint64(step // 2), word, keys)
+        out[step - first] = (odd if step % 2 else even)[: paths.size]
     return out.T
 
 

@@ -402,7 +402,7 @@ class TemperedStable:
         --------
         >>> import levycollapse as lc
         >>> jumps = lc.TemperedStable(alpha=1.2, lam=2.0, intensity=0.5)
-        >>> fit = lc.TemperedStable.fit(jumps.rvs(1.0, size=2000, rng=1), 1.0)
+        >>> fit = lc.TemperedStable.fit(jumps.rvs(0.1, size=20_000, rng=1), 0.1)
         >>> fit.status.name, fit.alpha_interval.low < 1.2 < fit.alpha_interval.high
         ('CONVERGED', True)
         """

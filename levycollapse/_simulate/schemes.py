@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 from numba.core.errors import NumbaError
-from numpy.polynomial import Chebyshev, Polynomial
 
 from .._checks import FloatArray
 from .._kernels import drift_maps as maps
@@ -25,10 +24,11 @@ SCHEMES = ("euler-maruyama", "strang")
 
 #: Where a function's slope and the error of its numerical flow are measured.
 PROBES: FloatArray = np.linspace(-10.0, 10.0, 401)
-#: Degree of the polynomial in tanh**2 of a flow, and the longest time kappa t/width for it: its error is then
-#: 2e-15 width, and grows with the tenth power of the time.
-FLOW_DEGREE = 9
-FLOW_REACH = 0.1
+#: Cells per width of a tabulated drift: its polynomials of degree seven are then off by 3e-16 of the plateau.
+CELLS_PER_WIDTH = 16
+#: Widths from the center at which a drift is its plateau to 1e-17, and the longest time kappa t/width that one table
+#: of a flow covers; beyond, it is applied several times, since the formula of the flow then loses digits (12 ulp at 4).
+PLATEAU, FLOW_REACH = 20.0, 1.0
 #: Error allowed to a numerical flow, relative to 1 + abs(zeta), and the most pieces that are tried.
 FLOW_ERROR = 1e-11
 MOST_PIECES = 64
@@ -38,6 +38,10 @@ STEEPEST = {"euler-maruyama": 0.5, "strang": 1.0}
 
 Constants = tuple[float, ...]
 NO_CONSTANTS: Constants = (0.0,) * maps.N_CONSTANTS
+NO_CELLS: FloatArray = np.zeros(maps.COEFFICIENTS)
+#: Kind, constants and cells of a map, as the kernels take them.
+Map = tuple[int, Constants, FloatArray]
+STILL: Map = (maps.STILL, NO_CONSTANTS, NO_CELLS)
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,9 @@ class Plan:
     array where there is none, and then nothing else counts.
     """
 
-    step: tuple[int, Constants]
-    first: tuple[int, Constants]
-    read: tuple[int, Constants]
+    step: Map
+    first: Map
+    read: Map
     custom: Any = None
     python: tuple[Callable[[FloatArray], Any], ...] | None = None
 
@@ -90,98 +94,124 @@ def largest_slope(drift: Drift) -> float:
 
 
 def _euler(drift: Drift, dt: float) -> Plan:
-    still = (maps.STILL, NO_CONSTANTS)
     if isinstance(drift, SaturatingDrift):
-        pull, push, center = _saturating(drift)
-        step = maps.EULER_SATURATING, _padded(dt * pull, dt * push, center, 1.0 / drift.width)
-        return Plan(step, step, still)
+        unit = _unit(drift)
+        step = _tabulated(drift, lambda y: dt * np.asarray(unit(y)), PLATEAU)
+        return Plan(step, step, STILL)
     if isinstance(drift, LinearDrift):
-        step = maps.EULER_LINEAR, _padded(dt * drift.rate, drift.center)
-        return Plan(step, step, still)
+        step = maps.LINEAR, _padded(dt * drift.rate, drift.center), NO_CELLS
+        return Plan(step, step, STILL)
     compiled = getattr(drift, "compiled", None)
     if compiled is not None:
-        step = maps.CUSTOM, _padded(dt)
-        return Plan(step, step, still, custom=_compiled_map(maps.euler_map, compiled))
+        step = maps.CUSTOM, _padded(dt), NO_CELLS
+        return Plan(step, step, STILL, custom=_compiled_map(maps.euler_map, compiled))
 
     def euler(z: FloatArray) -> Any:
         return z + dt * np.asarray(drift(z))
 
-    return Plan(still, still, still, python=(euler, euler, np.copy))
+    return Plan(STILL, STILL, STILL, python=(euler, euler, np.copy))
 
 
 def _strang(drift: Drift, dt: float) -> Plan:
     if isinstance(drift, SaturatingDrift):
-        if drift.left == drift.right:
-            whole, half = ((maps.FLOW_SATURATING, _saturating_flow(drift, t)) for t in (dt, 0.5 * dt))
-            return Plan(whole, half, half)
-        pull, push, center = _saturating(drift)
-        constants = (pull, push, center, 1.0 / drift.width)
-        whole, half = (
-            (maps.FLOW_UNEQUAL, _numerical_flow(maps.flow_unequal, t, constants, drift)) for t in (dt, 0.5 * dt)
-        )
+        whole, half = (_saturating_flow(drift, t) for t in (dt, 0.5 * dt))
         return Plan(whole, half, half)
     if isinstance(drift, LinearDrift):
-        whole, half = ((maps.FLOW_LINEAR, _padded(-math.expm1(-drift.rate * t), drift.center)) for t in (dt, 0.5 * dt))
+        whole, half = (
+            (maps.LINEAR, _padded(-math.expm1(-drift.rate * t), drift.center), NO_CELLS) for t in (dt, 0.5 * dt)
+        )
         return Plan(whole, half, half)
     exact = drift.exact_flow if isinstance(drift, CallableDrift) else None
     if exact is not None:
         custom = _compiled_flow(exact)
         if custom is not None:
-            whole, half = ((maps.CUSTOM, _padded(t)) for t in (dt, 0.5 * dt))
+            whole, half = ((maps.CUSTOM, _padded(t), NO_CELLS) for t in (dt, 0.5 * dt))
             return Plan(whole, half, half, custom=custom)
     elif (compiled := getattr(drift, "compiled", None)) is not None:
         flow = _compiled_map(maps.flow_map, compiled)
-        whole, half = ((maps.CUSTOM, _numerical_flow(flow, t, (), drift)) for t in (dt, 0.5 * dt))
+        whole, half = ((maps.CUSTOM, _numerical_flow(flow, t, drift), NO_CELLS) for t in (dt, 0.5 * dt))
         return Plan(whole, half, half, custom=flow)
 
     def flow_over(t: float) -> Callable[[FloatArray], Any]:
         return lambda z: np.asarray(drift.flow(z, t))
 
-    still = (maps.STILL, NO_CONSTANTS)
-    return Plan(still, still, still, python=(flow_over(dt), flow_over(0.5 * dt), flow_over(0.5 * dt)))
+    return Plan(STILL, STILL, STILL, python=(flow_over(dt), flow_over(0.5 * dt), flow_over(0.5 * dt)))
 
 
 def _padded(*constants: float) -> Constants:
     return tuple(float(c) for c in constants) + (0.0,) * (maps.N_CONSTANTS - len(constants))
 
 
-def _saturating(drift: SaturatingDrift) -> tuple[float, float, float]:
-    """(a, b, c') of F = b - a tanh((zeta - c')/w)."""
-    left, right = drift.left, drift.right
-    center = drift.center - 0.5 * drift.width * math.log(left / right)
-    return 0.5 * (left + right), 0.5 * (left - right), center
+def _unit(drift: SaturatingDrift) -> SaturatingDrift:
+    """The drift as a function of y = (zeta - center)/width, still in zeta per unit time."""
+    return SaturatingDrift(drift.kappa, kappa_right=None if drift.left == drift.right else drift.right)
 
 
-def _saturating_flow(drift: SaturatingDrift, t: float) -> Constants:
-    """Polynomial of the flow over a time t, by interpolation on Chebyshev nodes in T**2.
+def _saturating_flow(drift: SaturatingDrift, t: float) -> Map:
+    """Table of the flow over a time t."""
+    widths = max(drift.left, drift.right) * t / drift.width
+    pieces = max(1, math.ceil(widths / FLOW_REACH))
+    reduced = t / drift.width / pieces
+    if drift.left == drift.right:
 
-    With T = tanh y, the flow of y' = -tanh y over a time h goes back by 2 artanh(l T/(1 + sqrt(1 - q T**2))),
-    l = 1 - exp(-h), q = 1 - exp(-2h): analytic in T**2 up to 1/q, far beyond 1 for small h.
+        def moved(y: FloatArray) -> FloatArray:
+            # flow(y) - y, which would cancel for a short time: with T = tanh y, l = 1 - exp(-h) for h = kappa t/width
+            # it is -2 artanh(l T/(1 + sqrt(1 - (1 - exp(-2h)) T**2))).
+            tangent, decay = np.tanh(y), math.exp(-drift.left * reduced)
+            root = np.sqrt(np.cosh(y) ** -2.0 + (decay * tangent) ** 2)
+            back = 2.0 * np.arctanh(-math.expm1(-drift.left * reduced) * tangent / (1.0 + root))
+            return np.asarray(-drift.width * back)
+
+    else:
+        unit = _unit(drift)
+
+        def moved(y: FloatArray) -> FloatArray:
+            return np.asarray(drift.width * (np.asarray(unit.flow(y, reduced)) - y))
+
+    return _tabulated(drift, moved, PLATEAU + min(widths, FLOW_REACH), pieces)
+
+
+def _tabulated(drift: SaturatingDrift, added: Callable[[FloatArray], FloatArray], reach: float, pieces: int = 1) -> Map:
+    """Map z + added((z - center)/width), `added` constant beyond `reach` from a table of polynomials.
+
+    They interpolate at Chebyshev nodes. Where the two plateaus are equal the table is odd to the last bit.
     """
-    reduced = drift.kappa * t / drift.width
-    pieces = max(1, math.ceil(reduced / FLOW_REACH))
-    loss, loss_of_square = -math.expm1(-reduced / pieces), -math.expm1(-2.0 * reduced / pieces)
+    symmetric = drift.left == drift.right
+    if not symmetric:
+        reach += 0.5 * abs(math.log(drift.left / drift.right))
+    edge = math.ceil(reach * CELLS_PER_WIDTH)
+    middles = np.arange(0 if symmetric else -edge, edge + 1, dtype=float)[:, None]
+    n = maps.COEFFICIENTS
+    nodes = 0.5 * np.cos(np.pi * (np.arange(n) + 0.5) / n)
+    at_middle = added(middles / CELLS_PER_WIDTH)
+    # Relative to the middle, so that the coefficients lose no digits.
+    rest = added((middles + nodes) / CELLS_PER_WIDTH) - at_middle
+    cells = rest @ np.linalg.inv(np.vander(nodes, increasing=True)).T
+    cells[:, :1] += at_middle
+    if symmetric:
+        cells[0, ::2] = 0.0
+        cells = np.concatenate([cells[:0:-1] * -((-1.0) ** np.arange(n)), cells])
+    return maps.TABULATED, _padded(drift.center, CELLS_PER_WIDTH / drift.width, edge, pieces), aligned(cells.ravel())
 
-    def back(square: FloatArray) -> FloatArray:
-        root = np.sqrt(square)
-        tangent: FloatArray = loss * root / (1.0 + np.sqrt(1.0 - loss_of_square * square))
-        return np.asarray(2.0 * drift.width * np.arctanh(tangent) / root)
 
-    fit = Chebyshev.interpolate(back, FLOW_DEGREE, domain=[0.0, 1.0]).convert(kind=Polynomial, domain=[-1.0, 1.0])
-    coefficients = np.zeros(FLOW_DEGREE + 1)
-    coefficients[: fit.coef.size] = fit.coef
-    return _padded(*coefficients[::-1], drift.center, 1.0 / drift.width, pieces)
+def aligned(values: FloatArray) -> FloatArray:
+    """Copy a flat array to where a cache line begins, so that a cell of eight numbers is in one."""
+    room = np.empty(values.size + 8)
+    start = -room.ctypes.data // 8 % 8
+    copy = room[start : start + values.size]
+    copy[:] = values
+    return copy
 
 
-def _numerical_flow(flow: Any, t: float, constants: Constants, drift: Drift) -> Constants:
+def _numerical_flow(flow: Any, t: float, drift: Drift) -> Constants:
     """Constants of a Runge-Kutta flow with enough pieces: twice as many change it by FLOW_ERROR at most."""
-    pieces, coarse = 1, _flowed(flow, t, 1, constants)
+    pieces, coarse = 1, _flowed(flow, t, 1)
     while True:
-        fine = _flowed(flow, t, 2 * pieces, constants)
+        fine = _flowed(flow, t, 2 * pieces)
         with np.errstate(invalid="ignore"):
             error = float(np.max(np.abs(fine - coarse) / (1.0 + np.abs(fine))))
         if error <= FLOW_ERROR:
-            return _padded(t / pieces, pieces, *constants)
+            return _padded(t / pieces, pieces)
         if pieces >= MOST_PIECES:
             warnings.warn(
                 f"the numerical flow of {drift!r} over {t!r} has an error of about {error:.1g} on abs(zeta) <= 10; "
@@ -189,13 +219,13 @@ def _numerical_flow(flow: Any, t: float, constants: Constants, drift: Drift) -> 
                 StepSizeWarning,
                 stacklevel=5,
             )
-            return _padded(t / pieces, pieces, *constants)
+            return _padded(t / pieces, pieces)
         pieces, coarse = 2 * pieces, fine
 
 
-def _flowed(flow: Any, t: float, pieces: int, constants: Constants) -> FloatArray:
+def _flowed(flow: Any, t: float, pieces: int) -> FloatArray:
     z: FloatArray = PROBES.copy()
-    flow(z, _padded(t / pieces, pieces, *constants))
+    flow(z, _padded(t / pieces, pieces))
     return z
 
 

@@ -6,6 +6,7 @@ import json
 import signal
 import sys
 import time
+import warnings
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,8 +23,9 @@ from .ranges import number, whole
 PARAMETERS = "parameters"
 #: Seconds that a piece of the run should take: what an interruption loses at most.
 PIECE_SECONDS = 2.0
-#: Seconds between two saves, which a killed run falls back to.
-SAVE_SECONDS = 60.0
+#: Seconds between two saves, which a killed run falls back to, and the least ratio of that time to what a save takes.
+SAVE_SECONDS = 10.0
+SAVE_RATIO = 10.0
 STORED_TIMES = 200
 
 
@@ -57,7 +59,8 @@ def simulate(
 
     Writes the states (NetCDF or Zarr) and a picture of paths and histogram (PNG and PDF) beside them. Ctrl-C leaves a
     valid file with the run so far, and says how to continue it; the continuation has the same bits as an
-    uninterrupted run.
+    uninterrupted run. The file is also written every 10 seconds (less often if it takes more than a second to write),
+    so that a run that is killed outright loses no more than that.
 
     Example: levycollapse simulate --eta-J 0.8 --paths 2000 --t-end 10 --dt 0.02 --seed 1
     """
@@ -91,6 +94,7 @@ class _Run:
 
         self.settings = settings
         self.result = result
+        self.interrupted = False
         self.model = lc.CollapseModel.from_parameters(**settings["model"])
 
     @classmethod
@@ -130,9 +134,10 @@ class _Run:
 
         target.parent.mkdir(parents=True, exist_ok=True)
         # A terminated run ends as an interrupted one.
-        previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
-        saved = time.monotonic()
+        previous = {kind: signal.signal(kind, self._interrupt) for kind in (signal.SIGINT, signal.SIGTERM)}
+        saved, interval = time.monotonic(), SAVE_SECONDS
         try:
+            self._compile()
             with _bar(last - done) as bar:
                 piece = stride
                 while done < last:
@@ -144,14 +149,18 @@ class _Run:
                     done = stop
                     seconds = time.monotonic() - started
                     piece = stride * max(1, round(piece / stride * min(4.0, PIECE_SECONDS / max(seconds, 1e-3))))
-                    if time.monotonic() - saved > SAVE_SECONDS:
+                    self._heed()
+                    if time.monotonic() - saved > interval:
+                        started = time.monotonic()
                         self._save(target)
                         saved = time.monotonic()
+                        interval = max(SAVE_SECONDS, SAVE_RATIO * (saved - started))
         except KeyboardInterrupt:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             self._stop(target, t_end)
         finally:
-            signal.signal(signal.SIGTERM, previous)
+            for kind, handler in previous.items():
+                signal.signal(kind, handler)
         self._save(target)
         files = [target, *self._draw(target)]
         first, end = float(self.result["time"][0]), float(self.result["time"][-1])
@@ -160,6 +169,26 @@ class _Run:
         print(f"{count}, times {first:g} to {end:g}, phase {self.model.phase.name.lower()}")
         for path in files:
             print(path)
+
+    def _interrupt(self, number: int, frame: Any) -> None:
+        """Stop at once, or at the next look if what runs now swallows the exception, as a compiler's callbacks do."""
+        self.interrupted = True
+        raise KeyboardInterrupt
+
+    def _heed(self) -> None:
+        if self.interrupted:
+            raise KeyboardInterrupt
+
+    def _compile(self) -> None:
+        """Have the kernels compiled and the table built before the first piece, by one step of one path."""
+        import levycollapse as lc
+
+        dt, scheme = self.settings["dt"], self.settings["scheme"]
+        with warnings.catch_warnings():
+            # The run itself gives them.
+            warnings.simplefilter("ignore")
+            lc.simulate(self.model, 1, dt, dt, scheme=scheme, rng=0)
+        self._heed()
 
     def _extend(self, t_end: float, stride: int) -> None:
         import xarray as xr

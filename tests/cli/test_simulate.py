@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -176,3 +177,32 @@ def test_interruption_leaves_a_file_that_continues(here, stop, capsys, without_s
     whole = lc.simulate(model, 200, further, 0.01, scheme="strang", rng=5)
     np.testing.assert_array_equal(read(here / "long.nc")["zeta"][:, -1], whole["zeta"][:, -1])
     assert sorted(p.name for p in here.iterdir()) == ["long.nc", "long.pdf", "long.png"]
+
+
+@pytest.mark.parametrize(("call", "message"), [(1, "nothing was written"), (2, "--continue x.nc --t-end 2")])
+def test_an_interruption_that_a_library_swallows_still_stops(call, message, here, capsys, monkeypatch):
+    """As callbacks of a compiler do: call 1 is the one that compiles, call 2 the first piece."""
+    simulate, calls = lc.simulate, []
+
+    def swallowing(*arguments, **options):
+        calls.append(1)
+        result = simulate(*arguments, **options)
+        if len(calls) == call:
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+        return result
+
+    monkeypatch.setattr(lc, "simulate", swallowing)
+    handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    code, _, err = run(["simulate", *SMALL, "-o", "x.nc"], capsys)
+    assert code == 130
+    assert message in err
+    assert len(calls) == call
+    assert (here / "x.nc").exists() == (call == 2)
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
+
+
+def test_help_says_what_a_killed_run_loses(capsys):
+    code, out, _ = run(["simulate", "--help"], capsys)
+    assert code == 0
+    assert "every 10 seconds" in " ".join(out.split())

@@ -151,7 +151,8 @@ def test_finite_step_identities_on_the_transfer_operator(scheme, identity):
 def test_generator_identity(number):
     model = model_of(MODELS[number])
     functions = [generator_identity(model, s) for s in orders_of(model)]
-    t_end = 240.0 if model.beta < 1 else 120.0
+    # At the ends of the range the number of effective values varies by a third between seeds.
+    t_end = 320.0 if model.beta < 1 else 120.0
     score, effective = watched(
         model, functions, STRANG, 0.1, n_paths=8192, burn_in=60.0, t_end=t_end, every=10, rng=100 + number
     )

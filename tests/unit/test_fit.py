@@ -21,7 +21,8 @@ def log_likelihood(law, x, t):
 
 @pytest.fixture(scope="module")
 def fitted():
-    x = TRUE.rvs(T, 20_000, rng=5)
+    # With seed 5 the 95 % intervals miss, as one seed in twenty should: 23 of seeds 5 to 28 have all three parameters.
+    x = TRUE.rvs(T, 20_000, rng=6)
     return x, TemperedStable.fit(x, T)
 
 

@@ -139,6 +139,12 @@ def test_continue_some_of_the_paths():
         simulate(t_end=3.0, continue_from=some, paths=[3, 4])
 
 
+def test_a_path_twice_is_refused():
+    """Two rows of one index could not be continued."""
+    with pytest.raises(lc.ParameterError, match="paths must be different indices; 3 is there more than once"):
+        simulate(paths=[5, 3, 1, 3])
+
+
 # What comes out.
 
 

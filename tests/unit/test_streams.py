@@ -3,7 +3,14 @@ import pytest
 
 from levycollapse import ParameterError
 from levycollapse._kernels._jit import scalar
-from levycollapse._kernels.streams import path_bits, philox, stream_key, stream_pass
+from levycollapse._kernels.streams import (
+    padded,
+    path_bits,
+    prepare_paths,
+    round_keys,
+    stream_key,
+    stream_pass,
+)
 
 #: Random123's published known answers for Philox4x32-10: counter, key, output.
 KNOWN_ANSWERS = [
@@ -13,42 +20,53 @@ KNOWN_ANSWERS = [
 ]
 
 
-@scalar
-def philox_of(counter, key):
-    return philox(counter[0], counter[1], counter[2], counter[3], key[0], key[1])
-
-
 def words(text):
-    return np.array([int(word, 16) for word in text.split()], np.uint64)
+    return [int(word, 16) for word in text.split()]
+
+
+def block(counter, key):
+    """Four words of output of a counter, through the pass over eleven paths of which the last is meant."""
+    path, pair, word = (np.uint64(low | high << 32) for low, high in ((counter[0], counter[3]), counter[2:0:-1], key))
+    even, odd, products, left = (np.zeros(padded(11), np.uint64) for _ in range(4))
+    prepare_paths(np.append(np.arange(10, dtype=np.uint64), path), word, products, left)
+    whole_pass(even, odd, products, left, pair, word, round_keys(word))
+    assert (even[10:] == even[10]).all() and (odd[10:] == odd[10]).all()
+    return [int(even[10]) >> 32, int(even[10]) & 0xFFFFFFFF, int(odd[10]) >> 32, int(odd[10]) & 0xFFFFFFFF]
+
+
+@scalar
+def whole_pass(even, odd, products, left, pair, word, keys):
+    stream_pass(even, odd, products, left, pair, word, keys)
+
+
+def rounds(counter, key):
+    """A plain twin."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        p, q = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(q >> 32) ^ c[1] ^ k[0], q & 0xFFFFFFFF, (p >> 32) ^ c[3] ^ k[1], p & 0xFFFFFFFF]
+        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return c
 
 
 @pytest.mark.parametrize(("counter", "key", "output"), KNOWN_ANSWERS)
 def test_known_answers(counter, key, output):
-    assert np.array_equal(np.array(philox_of(words(counter), words(key)), np.uint64), words(output))
+    """Counter words 0 and 3 are the path, 2 and 1 the pair of steps; the four words of output serve two steps."""
+    assert block(words(counter), words(key)) == words(output) == rounds(words(counter), words(key))
 
 
-@pytest.mark.parametrize(("counter", "key", "output"), KNOWN_ANSWERS)
-def test_known_answers_through_path_and_step(counter, key, output):
-    """Counter words 0, 1 are the pair of steps, 2, 3 the path; the four words of output serve two steps."""
-    c, k, o = (words(text) for text in (counter, key, output))
-    pair, path, word = (np.uint64(int(low) | int(high) << 32) for low, high in (c[:2], c[2:], k))
-    even, odd = np.empty(3, np.uint64), np.empty(3, np.uint64)
-    stream_pass(even, odd, np.full(3, path), pair, word)
-    assert even.tolist() == [int(o[0]) | int(o[1]) << 32] * 3
-    assert odd.tolist() == [int(o[2]) | int(o[3]) << 32] * 3
-
-
-def test_numpy_agrees_on_the_rounds():
-    """A plain twin, on counters and keys that the known answers do not have."""
+def test_python_agrees_on_the_rounds():
+    """On counters and keys that the known answers do not have."""
     rng = np.random.default_rng(20)
-    for _ in range(20):
-        counter, key = (rng.integers(0, 2**32, n, dtype=np.uint64) for n in (4, 2))
-        c, k = [int(v) for v in counter], [int(v) for v in key]
-        for _ in range(10):
-            p, q = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
-            c = [(q >> 32) ^ c[1] ^ k[0], q & 0xFFFFFFFF, (p >> 32) ^ c[3] ^ k[1], p & 0xFFFFFFFF]
-            k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
-        assert list(philox_of(counter, key)) == c
+    for _ in range(40):
+        counter, key = ([int(w) for w in rng.integers(0, 2**32, n)] for n in (4, 2))
+        assert block(counter, key) == rounds(counter, key)
+
+
+def test_bits_of_a_step_are_half_a_block():
+    even, odd = path_bits(7 | 5 << 32, [3], 12, 14)[0]
+    a, b, c, d = rounds((3, 0, 6, 0), (7, 5))
+    assert (int(even), int(odd)) == (a << 32 | b, c << 32 | d)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 17, 256, 257])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -40,41 +41,51 @@ def words(n, seed):
     return np.random.default_rng(seed).integers(0, WORD_MAX, n, dtype=np.uint64, endpoint=True)
 
 
-def probability(bits):
-    """v = 2 P(X > |x|) of a word, in exact integers: the upper 52 bits are k in (2k + 1) 2**-53."""
-    return math.ldexp(2 * (int(bits) >> 12) + 1, -53)
+def uniforms(word):
+    """u and the side of each word: the lowest 52 bits are k in u = (2k + 1) 2**-53; bit 58 is set at the centre."""
+    u = np.ldexp(2.0 * (word & np.uint64(2**52 - 1)).astype(float) + 1.0, -53)
+    return u, (word >> np.uint64(58)) & np.uint64(1) == 1
+
+
+def twice_survival(word):
+    """2 P(X > |x|), exact."""
+    u, centre = uniforms(word)
+    return np.where(centre, 1.0 - u / 2, u / 2)
 
 
 def read(bits, table):
     """Python twin of the kernel, in exact arithmetic up to the cubic."""
-    from fractions import Fraction
-
-    v = Fraction(2 * (int(bits) >> 12) + 1, 2**53)
-    p, side = (v, 0) if v < Fraction(1, 2) else (1 - v, 1)
+    u = Fraction(2 * (int(bits) % 2**52) + 1, 2**53)
     exponent = -1
-    while p < Fraction(2) ** exponent:
+    while u < Fraction(2) ** exponent:
         exponent -= 1
-    place = (p / Fraction(2) ** exponent - 1) * 2**table.cells_log2
-    cell = int(place)
-    row = (side * 52 + exponent + 53) * 2**table.cells_log2 + cell
-    t = float(place - cell)
-    c = table.coefficients[row]
-    x = c[0] + t * (c[1] + t * (c[2] + t * c[3]))
-    return row, t, -x if int(bits) & 1 else x
+    cell = int((u / Fraction(2) ** exponent - 1) * 2**table.cells_log2)
+    side = int(bits) >> 58 & 1
+    row = (side * 64 + exponent + 63) * 2**table.cells_log2 + cell
+    y = float(u * 2**64)
+    c = table.coefficients.reshape(-1, 4)[row]
+    x = c[0] + y * (c[1] + y * (c[2] + y * c[3]))
+    return row, y, -x if int(bits) >> 63 else x
 
 
-#: Both ends of the uniform, both sides of 1/2, and a few inside.
-WORDS = [0, 1, WORD_MAX, WORD_MAX - 1, 2**63, 2**63 - 1, 2**63 - 4096, 2**62, 2**62 - 1, 12345 << 12, (2**52 - 7) << 12]
+def locate(word, cells_log2):
+    row, y = kernels.locate(word, np.uint64(50 - cells_log2), kernels.row_mask(cells_log2))
+    assert row % 4 == 0
+    return int(row) // 4, y
+
+
+#: Both ends of the uniform, on both sides and with both signs, and a few inside.
+LOWER = [0, 1, 2**52 - 1, 2**52 - 2, 2**51, 2**51 - 1, 2**50, 2**50 - 1, 12345, 2**52 - 7]
+WORDS = [low | high << 52 for low in LOWER for high in (0, 1 << 6, 1 << 11, 0xFFF, 0xFBF)]
 
 
 @pytest.mark.parametrize("bits", WORDS + [int(w) for w in words(40, 5)], ids=hex)
 def test_kernel_against_twin(bits, normal):
     word = np.uint64(bits)
-    assert kernels.uniform(word) == probability(word)
-    row, place = kernels.locate(word, normal.cells_log2)
-    expected_row, expected_place, expected = read(word, normal)
-    assert (row, place) == (expected_row, expected_place)
-    assert 0 <= row < len(normal.coefficients)
+    row, y = locate(word, normal.cells_log2)
+    expected_row, expected_y, expected = read(word, normal)
+    assert (row, y) == (expected_row, expected_y)
+    assert 0 <= 4 * row < len(normal.coefficients)
     assert kernels.quantile(word, normal.coefficients, normal.cells_log2) == pytest.approx(expected, rel=1e-14)
 
 
@@ -82,25 +93,26 @@ def test_every_row_can_be_reached(normal):
     """Each cell of each binade, through a word made for it; the deepest binades hold one value, one, two, four ..."""
     m = normal.cells_log2
     seen = set()
-    for exponent in range(-53, -1):
+    for exponent in range(-53, 0):
         for cell in range(1 << m):
-            p = math.ldexp(1 + (cell + 0.5) / (1 << m), exponent)
-            k = int(math.ldexp(p, 52))
-            for word in (k << 12, (2**52 - 1 - k) << 12):
-                seen.add(int(kernels.locate(np.uint64(word), m)[0]))
-    missing = set(range(len(normal.coefficients))) - seen
+            k = int(math.ldexp(1 + (cell + 0.5) / (1 << m), exponent + 52))
+            for word in (k, k | 1 << 58):
+                seen.add(locate(np.uint64(word), m)[0])
+    table = normal.coefficients.reshape(-1, 4)
+    filled = set(np.flatnonzero(table.any(axis=1)))
+    assert seen <= filled
     # Below 2**(m-52) there are fewer uniforms than cells.
-    assert all(row % (52 << m) < (m + 1 << m) for row in missing)
+    assert all((row >> m) % 64 < 10 + m + 1 for row in filled - seen)
 
 
-def test_lowest_bit_is_the_sign(normal):
+def test_highest_bit_is_the_sign(normal):
     word = words(1000, 6)
     x = np.empty(1000)
     mirrored = np.empty(1000)
     kernels.fill(word, normal.coefficients, normal.cells_log2, x)
-    kernels.fill(word ^ np.uint64(1), normal.coefficients, normal.cells_log2, mirrored)
+    kernels.fill(word ^ np.uint64(1 << 63), normal.coefficients, normal.cells_log2, mirrored)
     np.testing.assert_array_equal(mirrored, -x)
-    np.testing.assert_array_equal(np.signbit(x), word & np.uint64(1) == 1)
+    np.testing.assert_array_equal(np.signbit(x), word >> np.uint64(63) == 1)
     one = [kernels.quantile(w, normal.coefficients, normal.cells_log2) for w in word]
     np.testing.assert_array_equal(x, one)
 
@@ -110,7 +122,7 @@ def test_error_is_what_was_measured(normal):
     word = words(400_000, 7)
     x = np.empty(word.size)
     kernels.fill(word, normal.coefficients, normal.cells_log2, x)
-    v = np.ldexp(2.0 * (word >> np.uint64(12)) + 1.0, -53)
+    v = twice_survival(word)
     error = np.abs(2 * special.ndtr(-np.abs(x)) / v - 1).max()
     assert 0.2 * normal.error < error <= normal.error <= 1e-9
     ks = stats.kstest(x, "norm")
@@ -133,12 +145,12 @@ def test_table_against_the_law(parameters, cells_log2):
     table = law.table()
     assert table.error <= 1e-9 and table.cells_log2 == cells_log2
     word = words(100_000, 8)
-    # Tail words: the upper bits nearly empty, or (centre) nearly full.
-    word[:20_000] >>= np.repeat(np.arange(0, 50, dtype=np.uint64), 400)
-    word[20_000:40_000] = ~word[:20_000]
+    # Far out on both sides: the uniform's upper bits empty.
+    few = np.uint64(2**52 - 1) >> np.repeat(np.arange(0, 50, dtype=np.uint64), 800)
+    word[:40_000] &= few | ~np.uint64(2**52 - 1)
     x = np.empty(word.size)
     kernels.fill(word, table.coefficients, table.cells_log2, x)
-    v = np.ldexp(2.0 * (word >> np.uint64(12)) + 1.0, -53)
+    v = twice_survival(word)
     assert np.abs(2 * law.sf(np.abs(x)) / v - 1).max() <= table.error
     order = np.argsort(v, kind="stable")
     # Monotone up to the cubics' error at the seams.
@@ -187,12 +199,15 @@ def test_streams():
 def test_stream_is_xoshiro256plusplus():
     """First words of the reference implementation (Blackman & Vigna), seeded with 1, 2, 3, 4."""
     expected = [41943041, 58720359, 3588806011781223, 3591011842654386, 9228616714210784205]
-    # A table that hands back the place in the cell of a uniform: one cell a binade, x = 1 + t.
-    table = np.zeros((104, 4))
-    table[:, 0] = table[:, 1] = 1.0
-    state = np.array([[1], [2], [3], [4]], dtype=np.uint64)
-    x = np.empty(5)
+    # A table that hands back 2**64 u: one cell a binade, x = y.
+    table = np.zeros((128, 4))
+    table[:, 1] = 1.0
+    table = table.ravel()
+    state = np.ones((4, kernels.LANES), dtype=np.uint64) * np.array([[1], [2], [3], [4]], dtype=np.uint64)
+    state[:, 1:] += np.arange(7, dtype=np.uint64)
+    x = np.empty(4 * kernels.LANES + 1)
     kernels.fill_stream(state, table, 0, x)
+    x = x[:: kernels.LANES]
     y = np.empty(5)
     kernels.fill(np.array(expected, dtype=np.uint64), table, 0, y)
     np.testing.assert_array_equal(x, y)

@@ -32,10 +32,10 @@ class QuantileTable:
 
     Attributes
     ----------
-    coefficients : ndarray, shape (104 * 2**cells_log2, 4)
+    coefficients : ndarray, shape (512 * 2**cells_log2,)
         Cubics, float64, C-contiguous and read-only, in units of the law.
     cells_log2 : int
-        log2 of the cells in a binade of v = 2 P(X > \|x\|) and of 1 - v.
+        log2 of the cells in a binade of 2 P(X > \|x\|) and of 1 - 2 P(X > \|x\|).
     error : float
         Largest relative error of the survival probability over all cells, measured when the table was built.
     seconds : float
@@ -91,9 +91,10 @@ def build_table(law: Quantiles, tolerance: float) -> QuantileTable:
     begin = time.perf_counter()
     sides = [_side(law, tail, tolerance) for tail in (True, False)]
     cells_log2 = max(log2 for _cubics, log2, _error in sides)
-    coefficients = np.concatenate([refined(cubic, cells_log2 - log2) for cubic, log2, _error in sides])
+    cubics_of_sides = [refined(cubic, cells_log2 - log2) for cubic, log2, _error in sides]
+    coefficients = np.concatenate([rows(cubic, cells_log2) for cubic in cubics_of_sides])
     error = max(error for _cubics, _log2, error in sides)
-    return QuantileTable(coefficients / law.per_unit, cells_log2, error, time.perf_counter() - begin)
+    return QuantileTable((coefficients / law.per_unit).ravel(), cells_log2, error, time.perf_counter() - begin)
 
 
 def _side(law: Quantiles, tail: bool, tolerance: float) -> tuple[FloatArray, int, float]:
@@ -147,12 +148,41 @@ def chebyshev_nodes() -> FloatArray:
     return 0.5 - 0.5 * np.cos(np.pi * (np.arange(4) + 0.5) / 4)
 
 
+def binades() -> FloatArray:
+    """The lower ends of the binades of the uniform u that are in use, ascending."""
+    return np.ldexp(1.0, np.arange(kernels.FIRST_BINADE, kernels.BINADES - 1) - (kernels.BINADES - 1))
+
+
 def cell_points(log2: int, places: FloatArray) -> FloatArray:
-    """Probabilities at the given places of every cell of one side, shape (cells, places), ascending."""
-    exponent, cell = np.divmod(np.arange(int(kernels.BINADES) << log2), 1 << log2)
-    lowest = np.ldexp(1.0, exponent + kernels.LOWEST_EXPONENT)
+    """Probabilities u/2 at the given places of every cell of one side, shape (cells, places), ascending."""
+    lowest = np.repeat(0.5 * binades(), 1 << log2)
+    cell = np.tile(np.arange(1 << log2), binades().size)
     points: FloatArray = lowest[:, None] * (1.0 + (cell[:, None] + places) / (1 << log2))
     return points
+
+
+def rows(cubic: FloatArray, log2: int) -> FloatArray:
+    """The rows of one side as the kernels want them: in powers of 2**64 u, empty where there is no uniform.
+
+    In powers of s = u/(lower end of the binade) = 1 + (cell + place)/n first, whose coefficients are as large as x.
+    """
+    n = 1 << log2
+    start = n + np.tile(np.arange(n), len(cubic) // n).astype(float)
+    c0, c1, c2, c3 = cubic.T
+    powers = np.stack(
+        [
+            c0 - start * (c1 - start * (c2 - start * c3)),
+            n * (c1 - start * (2.0 * c2 - start * (3.0 * c3))),
+            n**2 * (c2 - 3.0 * start * c3),
+            n**3 * c3,
+        ],
+        axis=1,
+    )
+    lowest = np.repeat(np.ldexp(binades(), kernels.SHIFT), n)
+    side = np.zeros((kernels.BINADES << log2, 4))
+    begin = kernels.FIRST_BINADE << log2
+    side[begin : begin + len(powers)] = powers / lowest[:, None] ** np.arange(4)
+    return side
 
 
 def cubics(values: FloatArray) -> FloatArray:
