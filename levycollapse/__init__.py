@@ -93,6 +93,7 @@ if TYPE_CHECKING:
     from .errors import ParameterError as ParameterError
     from .errors import SlowDriftWarning as SlowDriftWarning
     from .errors import StepSizeWarning as StepSizeWarning
+    from .errors import TrainingError as TrainingError
 
 __version__ = "0.1.0.dev0"
 
@@ -152,6 +153,7 @@ _HOME = {
         "ParameterError",
         "SlowDriftWarning",
         "StepSizeWarning",
+        "TrainingError",
     ],
 }
 _SUBPACKAGES = ["plotting", "symbolic"]
