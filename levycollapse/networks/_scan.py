@@ -42,13 +42,15 @@ def scan(layer: DenseLayer, x: Tensor, initial: Tensor | None = None) -> Tensor:
     """
     recurrence = _RECURRENCES.get(type(layer))
     s = getattr(layer, "s", None)
-    plain = recurrence is None or layer.bias is None or getattr(layer, "norm", None) is not None
+    unknown = layer.bias is None or getattr(layer, "norm", None) is not None
     # Mixed precision is torch's business, step by step.
     mixed = torch.is_autocast_enabled(x.device.type) or x.dtype != layer.dtype
-    if plain or mixed or x.shape[1] == 0 or (s is not None and s.requires_grad):
+    if recurrence is None or unknown or mixed or x.shape[1] == 0 or (s is not None and s.requires_grad):
         return layer.states(x, initial)
     state = layer.initial_state(x.shape[0]) if initial is None else initial
-    states: Tensor = recurrence.apply(x.transpose(0, 1), layer.weight_ih, layer.bias, layer.weight_hh, state, s)
+    states: Tensor = recurrence.apply(  # type: ignore[no-untyped-call]
+        x.transpose(0, 1), layer.weight_ih, layer.bias, layer.weight_hh, state, s
+    )
     return states.transpose(0, 1)
 
 
@@ -204,7 +206,7 @@ class _LSTM(Function):
         ctx: Any, x: Tensor, weight_ih: Tensor, bias: Tensor, weight: Tensor, initial: Tensor, _: Any
     ) -> Tensor:
         hidden, transposed = weight.shape[1], weight.t().contiguous()
-        h, c = initial.split(hidden, 1)
+        h, c = torch.split(initial, hidden, 1)
         a = linear(x, weight_ih, bias)
         states, squashed = a.new_empty(*a.shape[:2], 2 * hidden), a.new_empty(*a.shape[:2], hidden)
         i, f, g, o = _columns(a, *range(0, 5 * hidden, hidden))
@@ -224,7 +226,7 @@ class _LSTM(Function):
         x, weight_ih, a, states, squashed, weight, initial = ctx.saved_tensors
         hidden = weight.shape[1]
         gradients = _Gradients(ctx, x, weight_ih, weight)
-        d_h, d_c = gradient[-1].split(hidden, 1)
+        d_h, d_c = torch.split(gradient[-1], hidden, 1)
         for stretch in _backwards(states, initial, gradient):
             steps, before, entering = stretch
             i, f, g, o = a[steps].split(hidden, 2)
@@ -233,12 +235,12 @@ class _LSTM(Function):
             by_i, by_f = (1 - i).mul_(i).mul_(g), (1 - f).mul_(f).mul_(before[..., hidden:])
             by_cell = torch.stack([by_i, by_f, (1 - g * g).mul_(i)], 2)
             d_a = torch.empty_like(a[steps])
-            d_cell, (d_o,) = d_a[..., : 3 * hidden].unflatten(2, (3, hidden)), _columns(d_a, 3 * hidden, 4 * hidden)
+            d_cell, (d_o,) = d_a.view(*d_a.shape[:2], 4, hidden)[:, :, :3], _columns(d_a, 3 * hidden, 4 * hidden)
             for t in reversed(range(len(entering))):
                 d_c = torch.addcmul(d_c, d_h, readout[t])
                 torch.mul(by_cell[t], d_c.unsqueeze(1), out=d_cell[t])
                 torch.mul(d_h, by_o[t], out=d_o[t])
-                enters_h, enters_c = entering[t].split(hidden, 1)
+                enters_h, enters_c = torch.split(entering[t], hidden, 1)
                 d_h = torch.addmm(enters_h, d_a[t], weight)
                 d_c = torch.addcmul(enters_c, d_c, f[t])
             gradients.add(stretch, d_a, (slice(None), before[..., :hidden]))

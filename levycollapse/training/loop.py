@@ -324,7 +324,7 @@ class _Run:
         prediction = output[0] if isinstance(output, tuple) else output
         if prediction.shape != y.shape:
             raise ParameterError(
-                f"module predicts {tuple(prediction.shape)}; the task's targets are {tuple(y.shape)}, (B, T, output_size)"
+                f"module predicts {tuple(prediction.shape)}; the targets are {tuple(y.shape)}, (B, T, output_size)"
             )
         loss = self.task.loss(prediction, y)
         loss.backward()  # type: ignore[no-untyped-call]

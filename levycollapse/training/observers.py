@@ -93,8 +93,10 @@ class UpdateRecorder:
         First step of the window, counted from 1.
     every : int
         Keep the increments of every so many steps. Each is that of a single step.
-    tensors, exclude
+    tensors : sequence of str, optional
         As in `StableInjection`.
+    exclude : sequence of str
+        As there.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Draws the sample; nothing of the training depends on it.
 

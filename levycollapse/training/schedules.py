@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import ParameterError
 from ._options import increasing, whole
 
 
@@ -69,6 +70,8 @@ def geometric_steps(last: int, count: int, first: int = 1) -> tuple[int, ...]:
     """
     last, count, first = whole("last", last, 1), whole("count", count, 1), whole("first", first, 1)
     increasing("(first, last)", sorted({first, last}), 1)
+    if first > last:
+        raise ParameterError(f"first={first} must be at most last={last}")
     return _distinct(np.geomspace(first, last, count)) if count > 1 else (last,)
 
 

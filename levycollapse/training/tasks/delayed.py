@@ -171,7 +171,7 @@ class DelayedRegression:
     direction_seed: int = 0
 
     def __post_init__(self) -> None:
-        values = {
+        values: dict[str, Any] = {
             "input_size": whole("input_size", self.input_size, 1),
             "lags": increasing("lags", self.lags, 0),
             "coefficients": tuple(np.atleast_1d(checked("coefficients", self.coefficients, FINITE)).tolist()),
@@ -206,12 +206,20 @@ class DelayedRegression:
         ----------
         input_size : int
             D.
-        count, exponent, low, high, lag_seed
-            Of `truncated_pareto_lags`.
+        count : int
+            Lags, as in `truncated_pareto_lags`.
+        exponent : float
+            Their tail exponent.
+        low, high : int
+            Smallest and largest lag.
         trend : {"falling", "flat", "rising"}
             Of `geometric_coefficients`.
-        noise, direction_seed
-            Of the class.
+        noise : float
+            Standard deviation of the noise.
+        lag_seed : int
+            Draws the lags.
+        direction_seed : int
+            Draws the direction.
 
         Returns
         -------
