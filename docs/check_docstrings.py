@@ -31,7 +31,7 @@ IGNORED = {
 
 
 def public_paths():
-    for name in lc.__all__:
+    for name in [*lc.__all__, "networks", "training"]:
         item = getattr(lc, name)
         if inspect.ismodule(item):
             yield from (f"levycollapse.{name}.{inner}" for inner in item.__all__)

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING
 from typing import Any as _Any
 
 if TYPE_CHECKING:
+    from . import networks as networks
     from . import plotting as plotting
     from . import symbolic as symbolic
+    from . import training as training
     from ._diagram import phase_diagram as phase_diagram
     from ._envelope.exponentials import ExponentialFit as ExponentialFit
     from ._envelope.finite_width import FiniteWidthEnvelope as FiniteWidthEnvelope
@@ -157,6 +159,8 @@ _HOME = {
     ],
 }
 _SUBPACKAGES = ["plotting", "symbolic"]
+#: Reached by name and not by `from levycollapse import *`, since they need torch, which not everybody has.
+_OPTIONAL = ["networks", "training"]
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
@@ -168,7 +172,7 @@ __all__ = [
 def __getattr__(name: str) -> _Any:
     if name in _MODULE_OF:
         value = getattr(_import_module(f".{_MODULE_OF[name]}", __name__), name)
-    elif name in _SUBPACKAGES:
+    elif name in _SUBPACKAGES or name in _OPTIONAL:
         value = _import_module(f".{name}", __name__)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -177,4 +181,4 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, *_OPTIONAL, "__version__"])

@@ -46,7 +46,9 @@ def _safetensors(path: Path) -> dict[str, Tensor]:
 def _npz(path: Path) -> dict[str, Tensor]:
     out = {}
     try:
-        with np.load(path, allow_pickle=False) as arrays:
+        # NumPy leaves a file open that it opened and could not read.
+        with path.open("rb") as stream:
+            arrays = np.load(stream, allow_pickle=False)
             if not isinstance(arrays, np.lib.npyio.NpzFile):
                 raise ValueError("a single array")
             for key in arrays.files:

@@ -6,7 +6,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from levycollapse.networks import GRU, LSTM, ConstGate, DiagGate, SharedGate, _scan  # noqa: E402
+from levycollapse.networks import GRU, LSTM, ConstGate, DiagGate, RecurrentLayer, SharedGate, _scan  # noqa: E402
 
 CELLS = (ConstGate, SharedGate, DiagGate, GRU, LSTM)
 
@@ -45,7 +45,7 @@ def test_values_and_gradients_are_those_of_the_step_by_step_loop(kind, steps):
     cell = made(kind)
     x, state = inputs(cell, steps=steps)
     found = []
-    for states in (cell(x, state)[1], cell.recurrent_layer().states(x, state)):
+    for states in (cell(x, state)[1], RecurrentLayer.states(cell.recurrent_layer(), x, state)):
         weight = torch.linspace(-1, 1, states.numel(), dtype=torch.float64).reshape(states.shape)
         parameters = [p for name, p in cell.named_parameters() if not name.startswith("out")]
         gradients = torch.autograd.grad((states * weight).sum(), (x, state, *parameters))
@@ -73,7 +73,7 @@ def test_the_graph_has_one_node_for_the_recurrence(kind):
 def test_a_norm_takes_the_step_by_step_loop(kind):
     cell = made(kind, layernorm=True)
     x, state = inputs(cell)
-    assert torch.equal(cell(x, state)[1], cell.recurrent_layer().states(x, state))
+    assert torch.equal(cell(x, state)[1], RecurrentLayer.states(cell.recurrent_layer(), x, state))
 
 
 def test_second_derivatives_are_refused_and_left_to_the_step_by_step_loop():
@@ -82,7 +82,7 @@ def test_second_derivatives_are_refused_and_left_to_the_step_by_step_loop():
     (first,) = torch.autograd.grad(cell(x, state)[1].square().sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         first.sum().backward()
-    states = cell.recurrent_layer().states(x, state)
+    states = RecurrentLayer.states(cell.recurrent_layer(), x, state)
     (first,) = torch.autograd.grad(states.square().sum(), x, create_graph=True)
     first.sum().backward()
     assert torch.isfinite(x.grad).all()

@@ -10,6 +10,7 @@ import random
 import subprocess
 import sys
 from enum import Enum
+from importlib.util import find_spec
 
 import pytest
 
@@ -42,8 +43,29 @@ def test_face_is_consistent():
     with pytest.raises(AttributeError, match="no attribute 'beta_of'"):
         _ = lc.beta_of
     typed = inspect.getsource(lc).split("_HOME")[0]
-    for name in lc.__all__:
+    for name in [*lc.__all__, "networks"]:
         assert f"import {name} as {name}" in typed, name
+
+
+def test_networks_without_torch_say_what_to_install():
+    code = """
+import sys
+
+class NoTorch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch":
+            raise ModuleNotFoundError("No module named 'torch'")
+
+sys.meta_path.insert(0, NoTorch())
+import levycollapse as lc
+from levycollapse import *
+assert "networks" in dir(lc)
+try:
+    lc.networks
+except ImportError as error:
+    print(error)
+"""
+    assert run(code).strip() == 'levycollapse.networks needs PyTorch: pip install "levycollapse[networks]"'
 
 
 def test_version_is_the_installed_one():
@@ -59,12 +81,15 @@ def modules():
 
 @pytest.mark.parametrize("name", ["levycollapse", *modules()])
 def test_docstring_examples(name):
+    if name.startswith("levycollapse.networks"):
+        pytest.importorskip("torch")
     results = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert results.failed == 0
 
 
 def public_callables():
-    for name in lc.__all__:
+    optional = ["networks"] if find_spec("torch") else []
+    for name in [*lc.__all__, *optional]:
         item = getattr(lc, name)
         if inspect.ismodule(item):
             yield from ((f"{name}.{n}", getattr(item, n)) for n in item.__all__)
