@@ -85,24 +85,24 @@ class _Gradients:
     """Gradients of the parameters and of the input, stretch by stretch."""
 
     def __init__(self, ctx: Any, x: Tensor, weight_ih: Tensor, weight_hh: Tensor) -> None:
-        self.x, self.weight_ih = x, weight_ih
-        self.of_input, self.of_hidden = torch.zeros_like(weight_ih), torch.zeros_like(weight_hh)
-        self.of_bias = weight_ih.new_zeros(weight_ih.shape[0])
+        self.x, self.weight_ih, self.hidden = x, weight_ih, weight_hh.shape[1]
+        #: All that pre-activations are multiplied with: the hidden state, the input, and 1 for the bias.
+        self.total = weight_hh.new_zeros(weight_hh.shape[0], self.hidden + x.shape[2] + 1)
         self.of_x = torch.empty_like(x) if ctx.needs_input_grad[0] else None
 
     def add(self, stretch: _Stretch, d_a: Tensor, *products: tuple[slice, Tensor]) -> None:
         """Add a stretch: `products` names blocks of rows of weight_hh and what these multiply."""
-        flat = d_a.flatten(0, 1)
+        flat, x = d_a.flatten(0, 1), self.x[stretch.steps]
         for rows, h in products:
-            self.of_hidden[rows].addmm_(flat[:, rows].t(), h.flatten(0, 1))
-        self.of_input.addmm_(flat.t(), self.x[stretch.steps].flatten(0, 1))
-        self.of_bias += flat.sum(0)
+            factors = torch.cat([h, x, x.new_ones(1, 1, 1).expand(*x.shape[:2], 1)], 2)
+            self.total[rows].addmm_(flat[:, rows].t(), factors.flatten(0, 1))
         if self.of_x is not None:
             self.of_x[stretch.steps] = d_a @ self.weight_ih
 
     def result(self, d_state: Tensor) -> tuple[Tensor | None, ...]:
         """In the order of the arguments of the recurrences."""
-        return self.of_x, self.of_input, self.of_bias, self.of_hidden, d_state, None
+        of_hidden, of_input, of_bias = self.total.tensor_split((self.hidden, self.total.shape[1] - 1), 1)
+        return self.of_x, of_input, of_bias.squeeze(1), of_hidden, d_state, None
 
 
 def _columns(x: Tensor, *bounds: int) -> list[tuple[Tensor, ...]]:
