@@ -31,7 +31,7 @@ IGNORED = {
 
 
 def public_paths():
-    for name in [*lc.__all__, "networks"]:
+    for name in [*lc.__all__, "networks", "training"]:
         item = getattr(lc, name)
         if inspect.ismodule(item):
             yield from (f"levycollapse.{name}.{inner}" for inner in item.__all__)
@@ -79,10 +79,11 @@ def main() -> int:
 
 
 def path_is_result(path):
-    """Whether the class is a result, which the package makes: its attributes suffice."""
+    """Whether the class is a result, which the package makes, or a protocol: its attributes suffice."""
     item = resolve(path)
     return (
         hasattr(item, "__dataclass_fields__")
+        or getattr(item, "_is_protocol", False)
         or issubclass(item, (Exception, Enum, tuple))
         or item in (lc.StationaryDensity, lc.DensityEvolution)
     )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from . import plotting as plotting
     from . import symbolic as symbolic
     from . import tails as tails
+    from . import training as training
     from ._diagram import phase_diagram as phase_diagram
     from ._envelope.exponentials import ExponentialFit as ExponentialFit
     from ._envelope.finite_width import FiniteWidthEnvelope as FiniteWidthEnvelope
@@ -127,6 +128,7 @@ if TYPE_CHECKING:
     from .errors import ParameterError as ParameterError
     from .errors import SlowDriftWarning as SlowDriftWarning
     from .errors import StepSizeWarning as StepSizeWarning
+    from .errors import TrainingError as TrainingError
 
 __version__ = "0.1.0.dev0"
 
@@ -216,11 +218,12 @@ _HOME = {
         "ParameterError",
         "SlowDriftWarning",
         "StepSizeWarning",
+        "TrainingError",
     ],
 }
 _SUBPACKAGES = ["plotting", "symbolic", "tails"]
-#: Reached by name and not by `from levycollapse import *`, since it needs torch, which not everybody has.
-_OPTIONAL = ["networks"]
+#: Reached by name and not by `from levycollapse import *`, since they need torch, which not everybody has.
+_OPTIONAL = ["networks", "training"]
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [

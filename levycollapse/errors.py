@@ -51,6 +51,28 @@ class CheckpointError(ValueError):
     """
 
 
+class TrainingError(RuntimeError):
+    """A training left the finite numbers and was stopped.
+
+    Attributes
+    ----------
+    step : int
+        The first step whose loss, or whose parameters after it, are not finite; steps are counted from 1.
+    loss : float
+        Its loss.
+    checkpoint : str or None
+        The last checkpoint, at which everything was finite; None if there is none.
+    """
+
+    def __init__(self, step: int, loss: float, checkpoint: str | None) -> None:
+        self.step, self.loss, self.checkpoint = step, loss, checkpoint
+        kept = "there is no checkpoint" if checkpoint is None else f"the last good checkpoint is {checkpoint}"
+        super().__init__(f"step {step} of the training is not finite any more (loss {loss!r}); {kept}")
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.step, self.loss, self.checkpoint)
+
+
 class StepSizeWarning(UserWarning):
     """The time step is too large for the slope of the drift, so that the scheme is far from the SDE."""
 

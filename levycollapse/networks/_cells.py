@@ -14,6 +14,7 @@ from ..errors import ParameterError
 from ._dense import DenseLayer, LSTMLayer
 from ._gated import LeakyLayer, ResetBeforeGRULayer
 from ._norm import Norm
+from ._scan import scan
 
 
 def _size(name: str, value: Any) -> int:
@@ -82,8 +83,9 @@ class _Cell(nn.Module):
             State after every step (B, T, S); ``states[:, -1]`` continues the sequence.
         """
         layer = self.recurrent_layer()
-        states = layer.states(x, state)
-        y: Tensor = self.out(layer.hidden(states))
+        states = scan(layer, x, state)
+        # Read out step by step too, as the states are laid out.
+        y: Tensor = self.out(layer.hidden(states).transpose(0, 1)).transpose(0, 1)
         return y, states
 
 
