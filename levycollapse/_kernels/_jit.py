@@ -101,7 +101,7 @@ def elementwise(*outputs: str) -> Decorator:
     return decorator
 
 
-class _NamedByKey(IndexDataCacheFile):  # type: ignore[misc]
+class _NamedByKey(IndexDataCacheFile):
     """Files of machine code named by what is in them.
 
     Numba counts them. Two processes that save code for different types at once would choose the same number, and the
