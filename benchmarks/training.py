@@ -1,32 +1,20 @@
 """A training step of the cells beside the same step of a loop that calls nn.Linear at every time step, in one process.
 
 Run `python benchmarks/training.py [batch sizes]`. For H = 128, T = 512, D = 16 it prints the ratio of processor times
-of forward with backward, and of a whole training step (data, clipping, AdamW). One thread; the two take turns, and the
-best of each counts, because the machine may have other work.
+of a whole training step (data, forward, backward, clipping, AdamW); `benchmarks/networks.py` has forward and backward
+alone. One thread; the two take turns, and the best of each counts, because the machine may have other work.
 """
 
 import sys
-import time
 from pathlib import Path
 
 import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
-from networks import per_step
+from networks import best, per_step
 
 from levycollapse.networks import GRU, LSTM, ConstGate, DiagGate, SharedGate
 from levycollapse.training import DelayedRegression, train
-
-
-def best(functions, repeats=5):
-    """Smallest processor time of each function, run in turn."""
-    times = [[] for _ in functions]
-    for _ in range(repeats):
-        for function, spent in zip(functions, times, strict=True):
-            start = time.process_time()
-            function()
-            spent.append(time.process_time() - start)
-    return [min(spent) for spent in times]
 
 
 class PerStep(torch.nn.Module):
@@ -45,23 +33,19 @@ def main():
     torch.manual_seed(0)
     task = DelayedRegression.truncated_pareto(low=8, high=400)
     for batch in [int(word) for word in sys.argv[1:]] or (8, 32):
-        x, y = task.batch(batch, 512, 0)
         for kind in (ConstGate, SharedGate, DiagGate, GRU, LSTM):
             cells = [kind(16, 128, orthogonal=True) for _ in range(2)]
             modules = [cells[0], PerStep(cells[1])]
             options = {"steps": 1, "batch_size": batch, "length": 512, "clip": 1.0, "seed": 0}
-            ours, theirs, our_step, their_step = best(
+            ours, theirs = best(
                 [
-                    lambda: task.loss(modules[0](x)[0], y).backward(),  # noqa: B023
-                    lambda: task.loss(modules[1](x), y).backward(),  # noqa: B023
                     lambda: train(modules[0], task, **options),  # noqa: B023
                     lambda: train(modules[1], task, **options),  # noqa: B023
                 ]
             )
             print(
-                f"B={batch:4d} {kind.__name__:10s} forward and backward {theirs / ours:.2f} times as fast "
-                f"({1e3 * ours:.0f} ms for {1e3 * theirs:.0f}), whole step {their_step / our_step:.2f} "
-                f"({1e3 * our_step:.0f} for {1e3 * their_step:.0f})",
+                f"B={batch:4d} {kind.__name__:10s} {theirs / ours:.2f} times as fast "
+                f"({1e3 * ours:.0f} ms for {1e3 * theirs:.0f})",
                 flush=True,
             )
 

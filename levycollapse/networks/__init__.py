@@ -5,6 +5,7 @@ try:
 except ImportError as _error:
     raise ImportError('levycollapse.networks needs PyTorch: pip install "levycollapse[networks]"') from _error
 
+from ..tails import UnitStatus
 from ._cells import GRU, LSTM, ConstGate, DiagGate, SharedGate
 from ._custom import from_step
 from ._envelope import envelope
@@ -13,7 +14,6 @@ from ._lyapunov import lyapunov_spectrum
 from ._panel import zeta_panel
 from ._read import RecurrentInfo, inspect, read_network
 from ._recorder import ZetaRecorder
-from ._status import UnitStatus
 from ._timescales import timescales
 
 __all__ = [

@@ -13,7 +13,6 @@ from torch.nn.functional import linear
 
 from ._layer import LocalTerms, RecurrentLayer
 from ._norm import Norm, normed
-from ._unrolled import LongShortTerm
 
 
 class DenseLayer(RecurrentLayer):
@@ -190,12 +189,6 @@ class LSTMLayer(DenseLayer):
         super().__init__("lstm", weight_ih, weight_hh, bias, layer, direction)
         self.state_size = 2 * self.hidden_size
         self.norm = norm
-
-    def states(self, x: Tensor, initial: Tensor | None = None) -> Tensor:
-        if self.norm is not None or not self.weight_hh.requires_grad:
-            return super().states(x, initial)
-        state = self.initial_state(x.shape[0]) if initial is None else initial
-        return LongShortTerm.run(self.project(x), state, self.weight_hh)
 
     def step(self, p: Tensor, state: Tensor) -> Tensor:
         return self._next(self._preactivations(p, state), state)

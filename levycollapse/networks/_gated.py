@@ -10,7 +10,6 @@ from torch import Tensor
 from ._dense import DenseLayer, rows
 from ._layer import LocalTerms
 from ._norm import Norm, normed
-from ._unrolled import Leaky, ResetBeforeGRU
 
 
 class LeakyLayer(DenseLayer):
@@ -38,12 +37,6 @@ class LeakyLayer(DenseLayer):
     def diagonals(self) -> tuple[Tensor, ...]:
         # The weight from a unit to its gate; the shared gate is everybody's.
         return tuple(u.diagonal() if u.shape[0] == self.hidden_size else u.flatten() for u in self.blocks)
-
-    def states(self, x: Tensor, initial: Tensor | None = None) -> Tensor:
-        if self.norm is not None or not self.weight_hh.requires_grad:
-            return super().states(x, initial)
-        state = self.initial_state(x.shape[0]) if initial is None else initial
-        return Leaky.run(self.project(x), state, self.weight_hh, self.s)
 
     def step(self, p: Tensor, state: Tensor) -> Tensor:
         return self._next(self._preactivations(p, state), state)
@@ -115,12 +108,6 @@ class ResetBeforeGRULayer(DenseLayer):
         """U_qk Ur_kq at [k, q]: what the reset gates k pass from a unit q back to itself."""
         _, u_r, u_g = self.blocks
         return u_g.t() * u_r
-
-    def states(self, x: Tensor, initial: Tensor | None = None) -> Tensor:
-        if self.norm is not None or not self.weight_hh.requires_grad:
-            return super().states(x, initial)
-        state = self.initial_state(x.shape[0]) if initial is None else initial
-        return ResetBeforeGRU.run(self.project(x), state, self.weight_hh)
 
     def step(self, p: Tensor, state: Tensor) -> Tensor:
         return self._next(*self._parts(p, state), state)

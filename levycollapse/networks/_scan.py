@@ -3,8 +3,8 @@
 Step by step, autograd makes about ten nodes a step and one small weight gradient each. Here the forward pass writes
 into the projections, and the backward pass is written by hand: what does not depend on the incoming gradient is
 computed for a stretch of steps at once, so are the weights' gradients, and a step is one matrix product (two for the
-GRU) with a few elementwise operations. `_unrolled` is the same without writing into buffers, for vmap and the like,
-and takes 1.3 to 1.5 times as long. Both are differentiable once. Everything is laid out (T, B, .).
+GRU) with a few elementwise operations. Everything is laid out (T, B, .). Differentiable once, and not under vmap or
+autocast, where it is left to the step-by-step loop.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from torch.nn.functional import linear
 
 from ._dense import DenseLayer, LSTMLayer
 from ._gated import LeakyLayer, ResetBeforeGRULayer
-from ._layer import RecurrentLayer
 
 
 def scan(layer: DenseLayer, x: Tensor, initial: Tensor | None = None) -> Tensor:
@@ -30,7 +29,8 @@ def scan(layer: DenseLayer, x: Tensor, initial: Tensor | None = None) -> Tensor:
     Parameters
     ----------
     layer : DenseLayer
-        One of the papers' cells without a norm; for any other this is its method `states`.
+        One of the papers' cells without a norm; for any other, under autocast, and under vmap and other transforms of
+        torch.func, this is its method `states`.
     x : Tensor
         Inputs (B, T, D).
     initial : Tensor, optional
@@ -41,14 +41,13 @@ def scan(layer: DenseLayer, x: Tensor, initial: Tensor | None = None) -> Tensor:
     Tensor
         (B, T, S), laid out step by step.
     """
-    if torch.is_autocast_enabled(x.device.type):
-        # Operations of mixed precision choose their own, one by one.
-        return RecurrentLayer.states(layer, x, initial)
     recurrence = _RECURRENCES.get(type(layer))
     s = getattr(layer, "s", None)
     unlike = layer.bias is None or getattr(layer, "norm", None) is not None or (s is not None and s.requires_grad)
-    # Under vmap and the like there is no writing into buffers.
-    if recurrence is None or unlike or x.shape[1] == 0 or torch._C._are_functorch_transforms_active():
+    # Mixed precision chooses a type for each operation, and transforms allow no writing into buffers.
+    mixed = torch.is_autocast_enabled(x.device.type)
+    transformed = torch._C._are_functorch_transforms_active()
+    if recurrence is None or unlike or x.shape[1] == 0 or mixed or transformed:
         return layer.states(x, initial)
     state = layer.initial_state(x.shape[0]) if initial is None else initial
     states: Tensor = recurrence.apply(  # type: ignore[no-untyped-call]

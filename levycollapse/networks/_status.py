@@ -1,38 +1,14 @@
-"""What can be said of a unit's time scale."""
+"""Which `UnitStatus` a measured rate has."""
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._checks import FloatArray
-
-
-class UnitStatus(IntEnum):
-    """What the measured decay rate mu of a unit, with its interval, says about its time scale.
-
-    RESOLVED: the interval lies above 0, so that tau has an upper end.
-    BELOW_STEP: the same, and tau < 1: the unit forgets within a step (tau = 0 where a factor is exactly 0).
-    CENSORED_LONG: the interval holds 0. All that is known is tau > `tau_low`, its lower end.
-    GROWING: the interval lies at or below 0: there is no zeta.
-
-    With a single sequence (or block) there is no interval; then a unit is CENSORED_LONG if tau is longer than the
-    steps that were seen, and GROWING if mu <= 0.
-
-    Examples
-    --------
-    >>> from levycollapse.networks import UnitStatus
-    >>> UnitStatus(2)
-    <UnitStatus.CENSORED_LONG: 2>
-    """
-
-    RESOLVED = 0
-    BELOW_STEP = 1
-    CENSORED_LONG = 2
-    GROWING = 3
+from ..tails import UnitStatus
 
 
 def classify(mu: FloatArray, low: FloatArray, high: FloatArray, steps: float | FloatArray) -> NDArray[np.int8]:

@@ -11,6 +11,7 @@ import xarray as xr
 
 from .._checks import FloatArray, choice, generator
 from ..errors import ParameterError
+from ..tails import UnitStatus
 from ._bootstrap import half_width
 from ._layer import LayerRun
 from ._options import checked_kernel, checked_lags, checked_level, chosen_runs, optional_whole, whole
@@ -18,7 +19,7 @@ from ._rates import Rates, design, estimate, slopes, straightness
 from ._read import read_network
 from ._reference import published_rates
 from ._row_norms import row_norm_sums
-from ._status import UnitStatus, classify, status_attributes
+from ._status import classify, status_attributes
 from ._transport import IntArray, blocks_of, lag_sums
 
 #: Kernels whose windows are products of numbers, so that E log|window| = lag * E log|factor|.

@@ -14,15 +14,26 @@ from ..errors import ParameterError
 
 
 class UnitStatus(IntEnum):
-    """What could be said about the time scale of one unit (DESIGN 3)."""
+    """What the measured decay rate mu of a unit, with its interval, says about its time scale (DESIGN 3).
 
-    #: A decay rate was measured.
+    RESOLVED: the interval lies above 0, so that tau has an upper end.
+    BELOW_STEP: the same, and tau < 1: the unit forgets within a step (tau = 0 where a factor is exactly 0).
+    CENSORED_LONG: the interval holds 0. All that is known is a lower bound of tau, its lower end.
+    GROWING: the interval lies at or below 0: there is no zeta.
+
+    With a single sequence (or block) there is no interval; then a unit is CENSORED_LONG if tau is longer than the
+    steps that were seen, and GROWING if mu <= 0.
+
+    Examples
+    --------
+    >>> from levycollapse.tails import UnitStatus
+    >>> UnitStatus(2)
+    <UnitStatus.CENSORED_LONG: 2>
+    """
+
     RESOLVED = 0
-    #: It decays within less than one step (tau < 1): short, whatever its value.
     BELOW_STEP = 1
-    #: It decays more slowly than the lags can tell: tau is a lower bound.
     CENSORED_LONG = 2
-    #: It does not decay (mu <= 0): it has no time scale.
     GROWING = 3
 
 

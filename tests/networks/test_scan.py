@@ -88,12 +88,45 @@ def test_second_derivatives_are_refused_and_left_to_the_step_by_step_loop():
     assert torch.isfinite(x.grad).all()
 
 
-def test_autocast_and_no_grad():
-    cell = made(DiagGate, torch.float32)
+@pytest.mark.parametrize("kind", CELLS)
+def test_one_unit_one_step_one_sample(kind):
+    # The diagonal gate's block of rows is as high as the shared gate's.
+    cell = made(kind, hidden=1)
+    x, state = inputs(cell, batch=1, steps=1)
+    parameters = [p for name, p in cell.named_parameters() if not name.startswith("out")]
+    ours, plain = (
+        torch.autograd.grad(states.sum(), (x, state, *parameters))
+        for states in (cell(x, state)[1], RecurrentLayer.states(cell.recurrent_layer(), x, state))
+    )
+    for a, b in zip(ours, plain, strict=True):
+        assert torch.allclose(a, b, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", CELLS)
+def test_gradients_of_single_samples(kind):
+    cell = made(kind)
+    x, _ = inputs(cell, batch=4)
+    parameters = {key: value.detach() for key, value in cell.named_parameters()}
+
+    def loss(parameters, one):
+        return torch.func.functional_call(cell, parameters, (one[None],))[0].square().sum()
+
+    together = torch.func.vmap(torch.func.grad(loss), in_dims=(None, 0))(parameters, x.detach())
+    for k in range(4):
+        alone = torch.autograd.grad(cell(x[k : k + 1])[0].square().sum(), list(cell.parameters()))
+        for key, expected in zip(parameters, alone, strict=True):
+            assert torch.allclose(together[key][k], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", CELLS)
+def test_autocast_and_no_grad(kind):
+    cell = made(kind, torch.float32)
     x, _ = inputs(cell, dtype=torch.float32)
     with torch.no_grad():
         bare = cell(x)[0]
-    assert torch.equal(bare, cell(x)[0].detach())
+    assert not bare.requires_grad and torch.allclose(bare, cell(x)[0], rtol=0, atol=1e-6)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         mixed = cell(x)[0]
+        mixed.float().square().sum().backward()
     assert torch.allclose(mixed.float(), bare, atol=0.1)
+    assert torch.isfinite(x.grad).all()
