@@ -66,8 +66,8 @@ def main():
                 ]
             )
             print(
-                f"B={batch:4d} {kind.__name__:10s} forward {their_forward / our_forward:.2f} times as fast, with backward "
-                f"{theirs / ours:.2f} ({1e3 * ours:.0f} ms); difference {difference:.1e}",
+                f"B={batch:4d} {kind.__name__:10s} forward {their_forward / our_forward:.2f} times as fast, "
+                f"with backward {theirs / ours:.2f} ({1e3 * ours:.0f} ms); difference {difference:.1e}",
                 flush=True,
             )
 

@@ -248,7 +248,8 @@ def verdict(
         A model to hold the spectrum against; only with one can a phase be named.
     independent : bool, optional
         Whether the envelope was measured on other sequences than the spectrum. Told from `attrs["inputs"]` of the two
-        datasets if they have it; not known by default.
+        datasets if they have it, the digests of their sequences: none may be in both. Otherwise not known. A stretch
+        of a sequence counts as another one.
     level : float, optional
         Nominal coverage of the intervals.
     rng : None, int, SeedSequence or Generator, optional
@@ -386,7 +387,7 @@ def _envelope(envelope: Any) -> tuple[FloatArray, FloatArray]:
 
 def _independent(spectrum: Any, envelope: Any) -> bool | None:
     digests = [getattr(item, "attrs", {}).get("inputs") for item in (spectrum, envelope)]
-    return None if None in digests else digests[0] != digests[1]
+    return None if None in digests else set(digests[0].split()).isdisjoint(digests[1].split())
 
 
 def _predicted(
@@ -439,10 +440,10 @@ def _candidates(shape: TailShape, fit: SpectrumFit) -> tuple[Phase, ...]:
 
 def _headline(shape: TailShape, fit: SpectrumFit, named: Phase | None) -> str:
     end = "" if named is None else f"; in the given model: {named.name.lower()}"
-    if fit.status is not SpectrumFitStatus.FITTED:
-        return f"No tail index could be determined ({fit.status.value})" + end
     if shape.shape is Shape.LIGHT:
         return "The spectrum is lighter than a power law" + end
+    if fit.status is not SpectrumFitStatus.FITTED:
+        return f"No tail index could be determined ({fit.status.value})" + end
     number = _interval(fit.beta)
     if shape.shape is Shape.UNDECIDED:
         return f"Whether the spectrum is a power law is undecided ({shape.reason}); its local index is {number}" + end
@@ -516,7 +517,7 @@ def _of_decay(decay: RegimeResult, independent: bool | None) -> list[str]:
     if decay.n_replicates == 1:
         lines.append("the envelope is a single curve: its exponent has no interval")
     if independent is False:
-        lines.append("spectrum and envelope come from the same sequences: their agreement is no independent evidence")
+        lines.append("spectrum and envelope share sequences: their agreement is no independent evidence")
     if independent is None:
         lines.append("whether spectrum and envelope come from the same sequences is not known")
     return lines

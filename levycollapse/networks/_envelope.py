@@ -11,6 +11,7 @@ import xarray as xr
 
 from .._checks import FloatArray, generator
 from ._bootstrap import half_width, resampled, standard_error
+from ._fingerprint import Seen
 from ._layer import LayerRun
 from ._options import checked_kernel, checked_lags, checked_level, chosen_runs, optional_whole, whole
 from ._read import read_network
@@ -77,7 +78,7 @@ def envelope(
         (`sequence`, `lag`): `log_f_sequence`, log f_mean of each sequence (or block; nan where it is shorter than the
         lag), the independent data for anything fitted to f. Over (`unit`, `lag`): `log_f_unit`.
         With compat="reference": `f_mean`, `log_f_mean`, `log_f_geometric`, `f_first_order`, `log_f_first_order` and
-        `first_order_ratio` over `lag`.
+        `first_order_ratio` over `lag`. Attribute `inputs`: a digest of each sequence, as `timescales` has it.
 
     Raises
     ------
@@ -117,11 +118,12 @@ def envelope(
     block, level = optional_whole("block", block, 2), checked_level(level)
     network = read_network(module_or_file, submodule=submodule)
     with torch.no_grad():
-        runs = chosen_runs(network.runs(inputs, lengths), layer, direction, burn_in)
+        seen = Seen()
+        runs = chosen_runs(seen(network.runs(inputs, lengths)), layer, direction, burn_in)
         if compat is not None:
-            return _published(runs, lags, burn_in)
+            return _published(runs, lags, burn_in).assign_attrs(seen.attributes)
         parts = [_collect(run, kernel, lags, burn_in, block) for run in runs]
-    return _as_dataset(parts, kernel, level, resamples, rng)
+    return _as_dataset(parts, kernel, level, resamples, rng).assign_attrs(seen.attributes)
 
 
 class _Part(NamedTuple):

@@ -13,6 +13,7 @@ from .._checks import FloatArray, choice, generator
 from ..errors import ParameterError
 from ..tails import UnitStatus
 from ._bootstrap import half_width
+from ._fingerprint import Seen
 from ._layer import LayerRun
 from ._options import checked_kernel, checked_lags, checked_level, chosen_runs, optional_whole, whole
 from ._rates import Rates, design, estimate, slopes, straightness
@@ -149,7 +150,8 @@ def timescales(
         `lag_min`, `lag_max` (window of the slope). Over `unit` and `lag`: `log_typical` = E log|window| and
         `log_mean` = log E|window|; of each the R2 of a straight line over `lag` and the change of its slope from the
         first to the last lag relative to its mean, `r2`, `curvature`, `r2_mean`, `curvature_mean`, and minus the slope
-        of the latter, `mu_mean`, which is the rate that an envelope shows.
+        of the latter, `mu_mean`, which is the rate that an envelope shows. Attribute `inputs`: a digest of each
+        sequence, by which `levycollapse.verdict` knows whether an envelope comes from others.
 
     Raises
     ------
@@ -202,11 +204,12 @@ def timescales(
     block, level = optional_whole("block", block, 2), checked_level(level)
     network = read_network(module_or_file, submodule=submodule)
     with torch.no_grad():
-        runs = chosen_runs(network.runs(inputs, lengths), layer, direction, burn_in)
+        seen = Seen()
+        runs = chosen_runs(seen(network.runs(inputs, lengths)), layer, direction, burn_in)
         if compat is not None:
-            return published_dataset(runs, lags, burn_in)
+            return published_dataset(runs, lags, burn_in).assign_attrs(seen.attributes)
         parts = list(measure(runs, kernel, lags, burn_in, block, estimator, 1, resamples, rng))
-    return as_dataset(parts, kernel, estimator, level)
+    return as_dataset(parts, kernel, estimator, level).assign_attrs(seen.attributes)
 
 
 def as_dataset(parts: list[Measured], kernel: str, estimator: str, level: float) -> xr.Dataset:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import ndtri_exp
 
 from .._checks import FloatArray, _Range, checked
-from ._units import Units, read_units
+from ._units import ONE_VALUE, Units, read_units
 
 SIZE = _Range("a number strictly between 0 and 0.5", lambda v: (v > 0) & (v < 0.5))
 #: (units, share of them): log-linear between, the last slope kept beyond. A smaller share has less power, a larger one
@@ -114,8 +114,9 @@ def tail_shape(tau: Any, censored: Any = None, *, size: float = 0.05) -> TailSha
     at 64 units, 0.25 at 512, 0.1 at 4096). It knows neither location nor scale of log tau, so its law under a
     log-normal spectrum of any median and width, and under a Pareto spectrum of any index, is fixed; both are
     simulated once for each size (20,000 draws, seeded). POWER: above the 95 % point of the former, not below the 5 %
-    point of the latter, and at least one decade of tau above the threshold. LIGHT: the opposite. "A Pareto law is not
-    rejected" is no criterion: at 512 units that accepts 21 to 73 % of log-normal spectra.
+    point of the latter, and at least one decade of tau above the threshold. LIGHT: the opposite, or time scales that are all the
+    same to 1e-6. "A Pareto law is not rejected" is no criterion: at 512 units that accepts 21 to 73 % of log-normal
+    spectra.
 
     Censored values: everything from the smallest bound above the threshold on is set to the largest value that is
     known, in the data and in the simulated laws alike. Units whose bound is below the threshold are left out.
@@ -160,13 +161,16 @@ def tail_shape(tau: Any, censored: Any = None, *, size: float = 0.05) -> TailSha
         return undecided("too many units below one step")
     if late > MOST_CENSORED * k:
         return undecided(f"{late} of the upper {k} time scales are only bounds")
+    length = float(log_tau[0] - log_tau[k])
+    if late == 0 and length < ONE_VALUE:
+        light = undecided("the upper time scales are equal: one time scale")
+        return replace(light, shape=Shape.LIGHT, decades=length / DECADE)
     if not log_tau[late] > log_tau[k]:
-        return undecided("the upper time scales are equal")
+        return undecided("the upper time scales that are known are equal")
     value = float(statistic(log_tau[: k + 1], late))
     light, heavy = null_laws(n, k, late)
     p_lognormal = _share(light.size - np.searchsorted(light, value), light.size)
     p_power = _share(int(np.searchsorted(heavy, value, side="right")), heavy.size)
-    length = float(log_tau[0] - log_tau[k])
     shape, reason = decide(p_lognormal, p_power, length, bound)
     return TailShape(shape, reason, value, p_lognormal, p_power, k, late, length / DECADE, units.size, bound)
 

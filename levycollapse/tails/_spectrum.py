@@ -17,13 +17,11 @@ from ._hill import hill, tail_size
 from ._law import FittedLaw, fitted_law
 from ._reference import ReferenceSpectrumFit, fit_reference
 from ._threshold import ThresholdFit, fit_threshold
-from ._units import Units, read_units
+from ._units import ONE_VALUE, Units, read_units
 
 LEVEL = _Range("a number strictly between 0 and 1", lambda v: (v > 0) & (v < 1))
 #: Below this many units the rule would leave fewer than five exceedances.
 FEWEST = 20
-#: Spread in log tau below which the largest time scales are one value.
-ONE_VALUE = 1e-6
 NOTHING = Estimate(math.nan, math.nan, math.nan)
 
 

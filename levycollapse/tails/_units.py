@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from .._checks import POSITIVE, FloatArray, as_float_array, checked
 from ..errors import ParameterError
 
+#: Logarithms of time scales within this of each other are those of one time scale.
+ONE_VALUE = 1e-6
+
 
 class UnitStatus(IntEnum):
     """What the measured decay rate mu of a unit, with its interval, says about its time scale (DESIGN 3).

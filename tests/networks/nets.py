@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from torch import nn
 
-from levycollapse.networks import GRU, LSTM, ConstGate, DiagGate, SharedGate, read_network
+from levycollapse.networks import (
+    GRU,
+    LSTM,
+    ConstGate,
+    DiagGate,
+    LocalTerms,
+    RecurrentLayer,
+    SharedGate,
+    read_network,
+)
 
 CELLS = (ConstGate, SharedGate, DiagGate, GRU, LSTM)
 D, H = 3, 6
@@ -61,3 +71,41 @@ def visited(layer, batch: int = 4, steps: int = 7, seed: int = 2):
     x = torch.randn(batch, steps, D, generator=generator, dtype=torch.float64).to(layer.dtype)
     states = layer.states(x)
     return layer.project(x)[:, -1], states[:, -2]
+
+
+def constant_gates(tau, dtype=torch.float64):
+    """DiagGate whose units forget with exactly these time scales: no recurrent weights, constant gates."""
+    net = DiagGate(1, len(tau)).to(dtype)
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.zero_()
+        # s = 1 - exp(-1/tau)
+        net.Ws.bias.copy_(torch.from_numpy(np.log(np.expm1(1.0 / np.asarray(tau)))))
+    return net
+
+
+def noisy_gates(mu, sd, batch, steps, seed):
+    """Layer whose log factors are -mu - sd * (its inputs), and normal inputs for it."""
+    noise = np.random.default_rng(seed).standard_normal((batch, steps, len(mu)))
+    return Noisy(torch.from_numpy(np.asarray(mu, dtype=np.float64)), sd), torch.from_numpy(noise)
+
+
+class Noisy(RecurrentLayer):
+    """h = exp(-mu - sd x) h': a network whose transport is its input."""
+
+    kind, layer, direction, dtype, device = "noisy", 0, 0, torch.float64, torch.device("cpu")
+
+    def __init__(self, mu, sd):
+        self.mu, self.sd, self.hidden_size, self.state_size = mu, sd, mu.numel(), mu.numel()
+
+    def project(self, x):
+        return torch.exp(-self.mu - self.sd * x)
+
+    def step(self, p, state):
+        return p * state
+
+    def local(self, p, state, previous=None):
+        return LocalTerms(p, torch.zeros_like(p))
+
+    def jacobian(self, p, state):
+        return torch.diag_embed(p)

@@ -13,16 +13,7 @@ from levycollapse.errors import ParameterError
 from levycollapse.networks import UnitStatus
 from levycollapse.networks import _reference as published
 
-
-def constant_gates(tau, dtype=torch.float64):
-    """DiagGate whose units forget with exactly these time scales: no recurrent weights, constant gates."""
-    net = nw.DiagGate(1, len(tau)).to(dtype)
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter.zero_()
-        # s = 1 - exp(-1/tau)
-        net.Ws.bias.copy_(torch.from_numpy(np.log(np.expm1(1.0 / np.asarray(tau)))))
-    return net
+from .nets import constant_gates, noisy_gates
 
 
 def const_gate_with_self_weights(exact, s=0.005):
@@ -93,33 +84,6 @@ def test_f7_the_exact_diagonal_where_the_expansion_fails():
     np.testing.assert_allclose(theirs["tau"][2], 458, rtol=0.05)
     np.testing.assert_allclose(theirs["tau"][3], 362, rtol=0.005)
     assert (theirs["tau"][4:] > 400).all() and (theirs["tau"][4:] < 460).all()
-
-
-def noisy_gates(mu, sd, batch, steps, seed):
-    """Layer whose log factors are -mu - sd * (its inputs), and normal inputs for it."""
-    noise = np.random.default_rng(seed).standard_normal((batch, steps, len(mu)))
-    return Noisy(torch.from_numpy(np.asarray(mu, dtype=np.float64)), sd), torch.from_numpy(noise)
-
-
-class Noisy(nw.RecurrentLayer):
-    """h = exp(-mu - sd x) h': a network whose transport is its input."""
-
-    kind, layer, direction, dtype, device = "noisy", 0, 0, torch.float64, torch.device("cpu")
-
-    def __init__(self, mu, sd):
-        self.mu, self.sd, self.hidden_size, self.state_size = mu, sd, mu.numel(), mu.numel()
-
-    def project(self, x):
-        return torch.exp(-self.mu - self.sd * x)
-
-    def step(self, p, state):
-        return p * state
-
-    def local(self, p, state, previous=None):
-        return nw.LocalTerms(p, torch.zeros_like(p))
-
-    def jacobian(self, p, state):
-        return torch.diag_embed(p)
 
 
 def test_f10_flat_units_are_censored_not_given_a_power_law():

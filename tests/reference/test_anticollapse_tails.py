@@ -10,8 +10,9 @@ from scipy.stats import cauchy, norm
 
 import levycollapse as lc
 from levycollapse.panels._reference import far_left_drift
-from levycollapse.tails import Regime, _reference
+from levycollapse.tails import Regime, Shape, _reference
 from levycollapse.tails import _reference_indices as indices
+from levycollapse.tails._hill import hill, tail_size
 
 GRID = np.unique(np.linspace(4, 384, 128).astype(int)).astype(float)
 TAU = 5 * ((np.arange(512) + 0.5) / 512) ** (-1 / 0.42)
@@ -131,6 +132,42 @@ def test_f4_an_exponent_that_has_not_settled_is_no_index(beta, tau_min):
     assert lc.tails.regime(longer, lc.Pareto(beta, tau_min).envelope(longer)).exponent.value == pytest.approx(
         beta, abs=0.01
     )
+
+
+@pytest.mark.parametrize(("beta", "published"), [(0.42, 0.459), (1.0, 1.24)])
+def test_f11_the_likelihood_instead_of_a_line_through_the_ccdf(beta, published):
+    # Exact Pareto, 64 units: the published mean over draws (its standard error is 0.02), and ours with its interval.
+    rng = np.random.default_rng(5)
+    samples = [lc.Pareto(beta).rvs(64, rng=rng) for _ in range(400)]
+    theirs = np.mean([_reference.ols_ccdf(tau)[0] for tau in samples])
+    assert theirs == pytest.approx(published, rel=0.08) and theirs > 1.05 * beta
+    k, known = tail_size(64), np.zeros(64, dtype=bool)
+    ours = np.array([hill(np.sort(np.log(tau))[::-1][: k + 1], known[: k + 1], k, 0.95) for tau in samples])
+    assert lc.tails.fit_spectrum(samples[0]).beta == pytest.approx(tuple(ours[0]))
+    assert np.median(ours[:, 0]) == pytest.approx(beta, rel=0.07)
+    # 0.95 +- 3 standard errors; the published interval has 0.80 to 0.95 at a nominal 0.90.
+    assert 0.917 < np.mean((ours[:, 1] < beta) & (beta < ours[:, 2])) < 0.983
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: np.exp(rng.standard_normal(512)),
+        lambda rng: rng.standard_exponential(512),
+        lambda rng: np.exp(0.3 * rng.standard_normal(512)),
+        lambda rng: 1.0 + 0.02 * rng.standard_normal(512),
+    ],
+    ids=["log-normal", "exponential", "narrow log-normal", "2 % spread"],
+)
+def test_f12_a_straight_looking_ccdf_is_no_power_law(draw):
+    rng = np.random.default_rng(6)
+    samples = [50.0 * draw(rng) for _ in range(60)]
+    # R2 >= 0.90 lets them all through.
+    assert np.median([_reference.ols_ccdf(tau)[1] for tau in samples]) > 0.94
+    shapes = [lc.tails.tail_shape(tau).shape for tau in samples]
+    # Size 0.05: 8 of 60 have probability 0.01.
+    assert shapes.count(Shape.POWER) < 8 and shapes.count(Shape.LIGHT) > 30
+    assert [lc.tails.tail_shape(lc.Pareto(0.8).rvs(512, rng=rng)).shape for _ in range(20)].count(Shape.POWER) > 14
 
 
 @pytest.mark.parametrize(("beta", "tau_min"), [(0.42, 5.0), (0.8, 1.0), (1.5, 5.0)])

@@ -86,7 +86,7 @@ def test_units_bounded_below_the_threshold_are_left_out():
     ("tau", "status", "reason"),
     [
         (np.arange(1.0, 20.0), None, "at least 20"),
-        (np.full(64, 2.0), None, "equal"),
+        (np.full(64, 2.0), np.where(np.arange(64) < 5, 2, 0), "known are equal"),
         (np.arange(1.0, 65.0), np.where(np.arange(64) < 50, 1, 0), None),
         (np.full(64, np.nan), np.ones(64, dtype=int), "below one step"),
     ],
@@ -97,6 +97,13 @@ def test_reasons(tau, status, reason):
         assert found.shape is Shape.UNDECIDED and reason in found.reason and np.isnan(found.statistic)
     else:
         assert np.isfinite(found.statistic)
+
+
+def test_one_time_scale_is_the_lightest_spectrum():
+    for tau in (np.full(64, 2.0), 2.0 * (1.0 + 1e-8 * np.arange(64))):
+        found = lc.tails.tail_shape(tau)
+        assert found.shape is Shape.LIGHT and "one time scale" in found.reason and found.decades < 1e-6
+    assert lc.verdict(np.full(64, 2.0)).candidates == (lc.Phase.COLLAPSED, lc.Phase.CONFINED)
 
 
 def test_bad_size():

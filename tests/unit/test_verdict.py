@@ -93,11 +93,13 @@ def test_datasets_of_networks(tau, curves):
     found = lc.verdict(spectrum, envelope)
     assert found.counts["CENSORED_LONG"] == 8 and found.counts["BELOW_STEP"] == (tau < 1).sum()
     assert found.fit.n_censored == 8 and found.decay.n_replicates == 16
-    assert found.independent is False and "same sequences" in str(found)
+    assert found.independent is False and "share sequences" in str(found)
     assert "8 units are slower than could be measured" in found.unresolved
     other = lc.verdict(spectrum, envelope.assign_attrs(inputs="b").drop_vars("log_f_sequence"))
     assert other.independent is True and other.decay.n_replicates == 1
     assert math.isnan(other.beta_envelope.lower)
+    # A sequence in common is enough.
+    assert lc.verdict(dataset(tau, "a b"), envelope.assign_attrs(inputs="b c")).independent is False
     # Sequences too short for a lag: the lags that all of them know.
     short = envelope.copy(deep=True)
     short["log_f_sequence"][3, -2:] = np.nan
