@@ -94,7 +94,7 @@ def envelope(
     data["lag"].attrs.update(long_name="lag", units="network steps")
     full = {**record, **model.made_in(started)}
     data.attrs.update(summary=_attribute(full), levycollapse_version=full["levycollapse_version"])
-    files = write_results(output, "envelope", data, draw(data, record), full)
+    files = write_results(output, "envelope", {"envelope": data}, draw(data, record), full)
     shown = {name: value for name, value in record.items() if name != "parameters"}
     answer({**full, "files": [str(path) for path in files]} if json_text else shown, json_text)
     if not json_text:

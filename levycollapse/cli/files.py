@@ -52,8 +52,8 @@ def made_folder(path: Path) -> Path:
     return path
 
 
-def write_results(folder: Path, name: str, data: Any, axes: Any, record: dict[str, Any]) -> list[Path]:
-    """Write name.nc, name.png, name.pdf and summary.json; an interruption leaves all of them or none.
+def write_results(folder: Path, name: str, datasets: dict[str, Any], axes: Any, record: dict[str, Any]) -> list[Path]:
+    """Write each dataset, name.png, name.pdf and summary.json; an interruption leaves all of them or none.
 
     They are made in a folder of their own within `folder` and moved when they are complete.
     """
@@ -62,10 +62,12 @@ def write_results(folder: Path, name: str, data: Any, axes: Any, record: dict[st
     part = made_folder(folder) / f".{uuid4().hex[:8]}.part"
     try:
         part.mkdir()
-        write_dataset(part / f"{name}.nc", data)
+        tables = [part / f"{stem}.nc" for stem in datasets]
+        for path, data in zip(tables, datasets.values(), strict=True):
+            write_dataset(path, data)
         with style():
             pictures = save_figure(axes, part / name)
-        written = [part / f"{name}.nc", *pictures, part / "summary.json"]
+        written = [*tables, *pictures, part / "summary.json"]
         write_text(written[-1], as_json(record) + "\n")
         for path in written:
             if (folder / path.name).is_dir():

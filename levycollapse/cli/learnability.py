@@ -97,7 +97,7 @@ def learnability(
     record, data, found = _computed(f, texts, others, _samples(samples), given, rule)
     full = {**record, **model.made_in(started)}
     data.attrs.update(levycollapse_version=full["levycollapse_version"])
-    files = write_results(output, "learnability", data, _draw(found), full)
+    files = write_results(output, "learnability", {"learnability": data}, _draw(found), full)
     shown = {name: value for name, value in record.items() if name != "parameters"}
     answer({**full, "files": [str(path) for path in files]} if json_text else shown, json_text)
     if not json_text:

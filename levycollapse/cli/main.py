@@ -6,8 +6,8 @@ import sys
 
 import typer
 
-from ..errors import ConvergenceError, ParameterError
-from . import diagram, theory
+from ..errors import CheckpointError, ConvergenceError, ParameterError
+from . import diagram, networks, theory
 from .envelope import envelope
 from .learnability import learnability
 from .output import Interrupted
@@ -47,6 +47,7 @@ app.command("simulate")(simulate)
 app.command("stationary")(stationary)
 app.command("envelope")(envelope)
 app.command("learnability")(learnability)
+app.add_typer(networks.app, name="networks")
 app.command("exponent")(theory.exponent)
 app.command("threshold")(theory.threshold)
 app.command("design")(theory.design)
@@ -69,7 +70,7 @@ def _run(arguments: list[str] | None) -> int:
         code = app(arguments or ["--help"], prog_name="levycollapse", standalone_mode=False)
     except typer.TyperException as error:
         return _fail(error.format_message())
-    except (ParameterError, ConvergenceError) as error:
+    except (ParameterError, ConvergenceError, CheckpointError) as error:
         return _fail(str(error))
     except BrokenPipeError:
         sys.stderr.close()

@@ -64,7 +64,7 @@ def stationary(
     data = _dataset(law, record, values)
     axes = _draw(law)
     full = {"parameters": values, **record, **model.made_in(started)}
-    files = write_results(output, "stationary", data, axes, full)
+    files = write_results(output, "stationary", {"stationary": data}, axes, full)
     if json_text:
         answer({**full, "files": [str(path) for path in files]}, True)
         return

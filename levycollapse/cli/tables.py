@@ -83,12 +83,7 @@ def read_envelope(path: Path) -> tuple[FloatArray, FloatArray, FloatArray | None
 
 
 def _read(path: Path, needed: tuple[str, ...], optional: tuple[str, ...]) -> Columns:
-    if not path.exists():
-        raise ParameterError(f"{path} does not exist")
-    if not path.is_file():
-        raise ParameterError(f"{path} is not a file")
-    if path.stat().st_size > MOST_BYTES:
-        raise ParameterError(f"{path} is larger than {MOST_BYTES >> 20} MiB, the most that is read")
+    checked_file(path)
     ending = path.suffix.lower()
     if ending == ".csv":
         columns = _read_csv(path, needed, optional)
@@ -100,6 +95,16 @@ def _read(path: Path, needed: tuple[str, ...], optional: tuple[str, ...]) -> Col
     for name, array in columns.arrays.items():
         _check(columns, name, array, RULES[name])
     return columns
+
+
+def checked_file(path: Path) -> None:
+    """Refuse what is no file, or too large a one."""
+    if not path.exists():
+        raise ParameterError(f"{path} does not exist")
+    if not path.is_file():
+        raise ParameterError(f"{path} is not a file")
+    if path.stat().st_size > MOST_BYTES:
+        raise ParameterError(f"{path} is larger than {MOST_BYTES >> 20} MiB, the most that is read")
 
 
 def _check(columns: Columns, name: str, array: FloatArray, rule: _Range) -> None:
@@ -185,13 +190,7 @@ def _is_number(text: str) -> bool:
 
 
 def _read_numpy(path: Path, needed: tuple[str, ...], optional: tuple[str, ...]) -> Columns:
-    try:
-        raw = _load(path)
-    except ParameterError:
-        raise
-    except Exception as error:  # whatever a broken or hostile file makes zipfile, zlib or numpy raise
-        reason = "it holds Python objects (a pickle)" if "pickle" in str(error).lower() else str(error)
-        raise ParameterError(f"{path} cannot be read as an array of numbers: {reason}") from None
+    raw = load_numpy(path)
     if len(raw) == 1 and len(needed) == 1:
         raw = {needed[0]: next(iter(raw.values()))}
     names = _named(path, list(raw), needed, optional)
@@ -205,6 +204,17 @@ def _read_numpy(path: Path, needed: tuple[str, ...], optional: tuple[str, ...]) 
                 f"{path}, array {name} has shape {array.shape}; it must have that of {needed[0]}, {first.shape}"
             )
     return Columns(path, arrays, None)
+
+
+def load_numpy(path: Path) -> dict[str, Any]:
+    """Arrays of a .npy (named "array") or .npz file."""
+    try:
+        return _load(path)
+    except ParameterError:
+        raise
+    except Exception as error:  # whatever a broken or hostile file makes zipfile, zlib or numpy raise
+        reason = "it holds Python objects (a pickle)" if "pickle" in str(error).lower() else str(error)
+        raise ParameterError(f"{path} cannot be read as an array of numbers: {reason}") from None
 
 
 def _load(path: Path) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def timescales(
     xarray.Dataset
         Over `unit`, with coordinates `layer`, `direction`, `index`: `tau` (steps), `zeta` = -log tau, `mu` (1/step),
         `mu_error`, `zeta_error` = mu_error/mu (standard errors), `tau_low`, `tau_high` (interval; inf where it has no
-        end), `status` (`UnitStatus`), `negative` (share of steps with a negative factor, whose windows alternate),
+        end; of a unit censored without one, the steps that were seen and inf), `status` (`UnitStatus`), `negative` (share of steps with a negative factor, whose windows alternate),
         `lag_min`, `lag_max` (window of the slope). Over `unit` and `lag`: `log_typical` = E log|window| and
         `log_mean` = log E|window|; of each the R2 of a straight line over `lag` and the change of its slope from the
         first to the last lag relative to its mean, `r2`, `curvature`, `r2_mean`, `curvature_mean`, and minus the slope
@@ -262,15 +262,18 @@ def _columns(part: Measured, level: float, estimator: str) -> dict[str, FloatArr
     with np.errstate(invalid="ignore", divide="ignore"):
         tau = np.where(mu > 0, 1.0 / mu, np.nan)
         low, high = interval(mu, half)
+        status = classify(mu, low, high, steps / rows)
+        # Without an interval, what made it a bound.
+        bound = np.isnan(half) & (status == UnitStatus.CENSORED_LONG)
         return {
             "tau": tau,
             "zeta": np.where(mu > 0, np.log(mu), np.nan),
             "mu": mu,
             "mu_error": error,
             "zeta_error": np.where(mu > 0, error / mu, np.nan),
-            "tau_low": np.where(high > 0, 1.0 / high, np.nan),
-            "tau_high": np.where(high > 0, np.where(low > 0, 1.0 / low, np.inf), np.nan),
-            "status": classify(mu, low, high, steps / rows),
+            "tau_low": np.where(bound, steps / rows, np.where(high > 0, 1.0 / high, np.nan)),
+            "tau_high": np.where(bound, np.inf, np.where(high > 0, np.where(low > 0, 1.0 / low, np.inf), np.nan)),
+            "status": status,
             "negative": rates.negative[0],
             "lag_min": np.full(mu.size, lags[0] if estimator == "slope" else 1),
             "lag_max": np.full(mu.size, lags[-1] if estimator == "slope" else 1),

@@ -114,9 +114,9 @@ def tail_shape(tau: Any, censored: Any = None, *, size: float = 0.05) -> TailSha
     at 64 units, 0.25 at 512, 0.1 at 4096). It knows neither location nor scale of log tau, so its law under a
     log-normal spectrum of any median and width, and under a Pareto spectrum of any index, is fixed; both are
     simulated once for each size (20,000 draws, seeded). POWER: above the 95 % point of the former, not below the 5 %
-    point of the latter, and at least one decade of tau above the threshold. LIGHT: the opposite, or time scales that are all the
-    same to 1e-6. "A Pareto law is not rejected" is no criterion: at 512 units that accepts 21 to 73 % of log-normal
-    spectra.
+    point of the latter, and at least one decade of tau above the threshold. LIGHT: the opposite, or time scales that
+    are all the same to 1e-6. "A Pareto law is not rejected" is no criterion: at 512 units that accepts 21 to 73 % of
+    log-normal spectra.
 
     Censored values: everything from the smallest bound above the threshold on is set to the largest value that is
     known, in the data and in the simulated laws alike. Units whose bound is below the threshold are left out.

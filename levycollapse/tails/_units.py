@@ -25,7 +25,7 @@ class UnitStatus(IntEnum):
     GROWING: the interval lies at or below 0: there is no zeta.
 
     With a single sequence (or block) there is no interval; then a unit is CENSORED_LONG if tau is longer than the
-    steps that were seen, and GROWING if mu <= 0.
+    steps that were seen, which then are the bound, and GROWING if mu <= 0.
 
     Examples
     --------

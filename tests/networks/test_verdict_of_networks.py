@@ -121,8 +121,9 @@ def test_one_sequence():
     assert found.decay.n_replicates == 1 and found.independent is True
     assert any("single curve" in line for line in found.unresolved)
     spectrum = nw.timescales(net, x[:1])
-    # No interval: units that are slower than the sequence is long are censored, at a bound that is their estimate.
+    # No interval: units that are slower than the sequence is long are censored there.
     late = (spectrum["status"] == UnitStatus.CENSORED_LONG).values
+    assert (spectrum["tau_low"].values[late] == 128).all() and np.isinf(spectrum["tau_high"].values[late]).all()
     assert late.any() and (spectrum["tau"].values[late] > 128).all() and np.isnan(spectrum["mu_error"]).all()
     assert found.counts["CENSORED_LONG"] == late.sum()
     assert "nan" not in str(found)
