@@ -20,6 +20,11 @@ NOISE = {"noise_alpha": 1.5, "noise_scale": 1.0, "signal": 1.0, "level": 0.05, "
 BANDS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 Number = str | None
+NoiseAlpha = Annotated[Number, typer.Option("--noise-alpha", metavar="NUMBER", help="Tail index of the noise [1.5].")]
+NoiseScale = Annotated[Number, typer.Option("--noise-scale", metavar="NUMBER", help="Its scale sigma [1].")]
+Signal = Annotated[Number, typer.Option("--signal", metavar="NUMBER", help="Alignment m [1].")]
+Level = Annotated[Number, typer.Option("--level", metavar="NUMBER", help="Level of the test [0.05].")]
+Power = Annotated[Number, typer.Option("--power", metavar="NUMBER", help="Power at the edge of the window [0.5].")]
 
 
 def learnability(
@@ -40,15 +45,11 @@ def learnability(
     samples: Annotated[
         Number, typer.Option("--samples", metavar="VALUE", help=f"Number of samples N, or a range [{SAMPLES}].")
     ] = None,
-    noise_alpha: Annotated[
-        Number, typer.Option("--noise-alpha", metavar="NUMBER", help="Tail index of the noise [1.5].")
-    ] = None,
-    noise_scale: Annotated[Number, typer.Option("--noise-scale", metavar="NUMBER", help="Its scale sigma [1].")] = None,
-    signal: Annotated[Number, typer.Option("--signal", metavar="NUMBER", help="Alignment m [1].")] = None,
-    level: Annotated[Number, typer.Option("--level", metavar="NUMBER", help="Level of the test [0.05].")] = None,
-    power: Annotated[
-        Number, typer.Option("--power", metavar="NUMBER", help="Power at the edge of the window [0.5].")
-    ] = None,
+    noise_alpha: NoiseAlpha = None,
+    noise_scale: NoiseScale = None,
+    signal: Signal = None,
+    level: Level = None,
+    power: Power = None,
     rule: Annotated[str, typer.Option("--rule", help="sup or contiguous.")] = "sup",
     width: Annotated[
         Number, typer.Option("--width", metavar="COUNT", help="Units of a network: shows bands over networks.")
@@ -124,13 +125,8 @@ def _computed(
 ) -> tuple[dict[str, Any], Any, Any]:
     import levycollapse as lc
 
-    numbers = {name: ranges.number(name, text) for name, text in given.items() if text is not None}
-    for name in ("noise_alpha", "noise_scale"):
-        if name in numbers:
-            _renamed(name, numbers[name])
-    chosen = {**NOISE, **numbers}
-    noise = lc.StableNoise(chosen["noise_alpha"], chosen["noise_scale"], chosen["signal"], chosen["level"])
-    options: dict[str, Any] = {"power": chosen["power"], "rule": rule}
+    noise, power = chosen_noise(given)
+    options: dict[str, Any] = {"power": power, "rule": rule}
     if path is not None:
         lags, f, _ = tables.read_envelope(path)
         record: dict[str, Any] = {"file": str(path), "lags": int(lags.size)}
@@ -168,6 +164,19 @@ def _computed(
         "meaning": found.meaning,
     }
     return record, _dataset(found), found
+
+
+def chosen_noise(given: dict[str, str | None]) -> tuple[Any, float]:
+    """Noise and power that the options name, defaults for the rest."""
+    import levycollapse as lc
+
+    numbers = {name: ranges.number(name, text) for name, text in given.items() if text is not None}
+    for name in ("noise_alpha", "noise_scale"):
+        if name in numbers:
+            _renamed(name, numbers[name])
+    chosen = {**NOISE, **numbers}
+    noise = lc.StableNoise(chosen["noise_alpha"], chosen["noise_scale"], chosen["signal"], chosen["level"])
+    return noise, chosen["power"]
 
 
 def _renamed(name: str, value: float) -> None:

@@ -209,13 +209,12 @@ def _summary(data: Any) -> dict[str, Any]:
 
     status, tau = data["status"].values, data["tau"].values
     known = tau[(status == UnitStatus.RESOLVED) | (status == UnitStatus.BELOW_STEP)]
+    bounds = data["tau_low"].values[status == UnitStatus.CENSORED_LONG]
     values = np.quantile(known, QUANTILES) if known.size else np.full(len(QUANTILES), np.nan)
     return {
         "units": {member.name: int((status == member).sum()) for member in UnitStatus},
         "tau_quantiles_of_resolved": {f"{q:g}": float(v) for q, v in zip(QUANTILES, values, strict=True)},
-        "longest_bound": float(np.max(data["tau_low"].values[status == UnitStatus.CENSORED_LONG], initial=-np.inf))
-        if (status == UnitStatus.CENSORED_LONG).any()
-        else None,
+        "longest_bound": float(bounds.max()) if bounds.size else np.nan,
     }
 
 

@@ -146,7 +146,8 @@ def timescales(
     xarray.Dataset
         Over `unit`, with coordinates `layer`, `direction`, `index`: `tau` (steps), `zeta` = -log tau, `mu` (1/step),
         `mu_error`, `zeta_error` = mu_error/mu (standard errors), `tau_low`, `tau_high` (interval; inf where it has no
-        end; of a unit censored without one, the steps that were seen and inf), `status` (`UnitStatus`), `negative` (share of steps with a negative factor, whose windows alternate),
+        end; of a unit censored without one, the steps that were seen and inf), `status` (`UnitStatus`), `negative`
+        (share of steps with a negative factor, whose windows alternate),
         `lag_min`, `lag_max` (window of the slope). Over `unit` and `lag`: `log_typical` = E log|window| and
         `log_mean` = log E|window|; of each the R2 of a straight line over `lag` and the change of its slope from the
         first to the last lag relative to its mean, `r2`, `curvature`, `r2_mean`, `curvature_mean`, and minus the slope

@@ -113,6 +113,9 @@ def test_threshold_and_design(call):
         (["phase-diagram", "--lam", "1:2:3:4:5"], "must be a number, or a range"),
         (["phase-diagram", "--alpha", "0.1:2"], "must be a number strictly between 0 and 2"),
         (["phase-diagram", "--quantity", "gamma"], "quantity='gamma' must be one of"),
+        (["phase-diagram", "--samples", "100"], "samples='100' is about windows; give --quantity window too"),
+        (["phase-diagram", "--quantity", "window", "--samples", "0"], "N=0.0 must be"),
+        (["phase-diagram", "--quantity", "window", "--noise-alpha", "3"], "noise_alpha=3.0 must be"),
         (["phase-diagram", "--points", "1"], "1 points are too few"),
         (["phase-diagram", "--lam", "1:2:1000000000000"], "1000000000000 points are too many"),
         (["phase-diagram", "--points", "200000"], "grid points are too many"),
@@ -164,6 +167,8 @@ COMMANDS: dict[str, list[str]] = {
     "simulate": ["--paths", "100"],
     "stationary": [],
     "envelope": [],
+    "learnability": [],
+    "networks": [],
 }
 
 
@@ -183,7 +188,8 @@ def test_help_has_an_example(command, capsys):
         assert f"Example: levycollapse {command}" in text
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+# Those of `networks` need files: tests/cli/test_networks.py.
+@pytest.mark.parametrize("command", [command for command in COMMANDS if command != "networks"])
 def test_examples_of_the_help_run(command, tmp_path, capsys):
     with pytest.raises(SystemExit):
         main([command, "--help"])
@@ -255,6 +261,23 @@ def test_interrupted_run_leaves_nothing(tmp_path):
     assert process.returncode == 130
     assert error.strip().splitlines()[-1] == "levycollapse: error: interrupted; nothing was written"
     assert not [p for p in tmp_path.rglob("*") if p.is_file()]
+
+
+def test_windows_over_a_grid(here, call):
+    grid = ["--eta-J", "0.5:2:3", "--alpha", "1.2:1.8:2"]
+    noise = ["--samples", "1e5", "--noise-alpha", "1.3", "--signal", "2"]
+    result = call("phase-diagram", "--quantity", "window", *grid, *noise, "-o", "out")
+    assert result.returncode == 0, result.stderr
+    expected = lc.phase_diagram(
+        **{**REFERENCE, "eta_J": [0.5, 1.25, 2.0], "alpha": [1.2, 1.8]},
+        quantity="window",
+        N=1e5,
+        noise=lc.StableNoise(alpha=1.3, scale=1.0, signal=2.0, level=0.05),
+    )
+    with xr.open_dataset(here / "out" / "phase_diagram.nc", engine="h5netcdf") as data:
+        assert (data["window"].values == expected["window"].values).all()
+    fixed = strict_json((here / "out" / "summary.json").read_text())["fixed"]
+    assert (fixed["N"], fixed["noise_alpha"], fixed["power"]) == (1e5, 1.3, 0.5)
 
 
 def test_two_runs_into_one_folder(tmp_path):
