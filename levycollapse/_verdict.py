@@ -386,8 +386,8 @@ def _envelope(envelope: Any) -> tuple[FloatArray, FloatArray]:
 
 
 def _independent(spectrum: Any, envelope: Any) -> bool | None:
-    digests = [getattr(item, "attrs", {}).get("inputs") for item in (spectrum, envelope)]
-    return None if None in digests else set(digests[0].split()).isdisjoint(digests[1].split())
+    first, second = (getattr(item, "attrs", {}).get("inputs") for item in (spectrum, envelope))
+    return None if first is None or second is None else set(first.split()).isdisjoint(second.split())
 
 
 def _predicted(

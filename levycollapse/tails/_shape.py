@@ -163,8 +163,8 @@ def tail_shape(tau: Any, censored: Any = None, *, size: float = 0.05) -> TailSha
         return undecided(f"{late} of the upper {k} time scales are only bounds")
     length = float(log_tau[0] - log_tau[k])
     if late == 0 and length < ONE_VALUE:
-        light = undecided("the upper time scales are equal: one time scale")
-        return replace(light, shape=Shape.LIGHT, decades=length / DECADE)
+        equal = undecided("the upper time scales are equal: one time scale")
+        return replace(equal, shape=Shape.LIGHT, decades=length / DECADE)
     if not log_tau[late] > log_tau[k]:
         return undecided("the upper time scales that are known are equal")
     value = float(statistic(log_tau[: k + 1], late))

@@ -6,10 +6,8 @@ import numpy as np
 
 import levycollapse as lc
 from tests.cli.test_cli import _assert_one_line, strict_json
-from tests.cli.test_simulate import here, read, run
-from tests.cli.test_stationary import without_saving
+from tests.cli.test_simulate import read, run
 
-__all__ = ["here", "without_saving"]
 NOISE = lc.StableNoise(alpha=1.7, scale=0.5, signal=1.5, level=0.01)
 BANDS = ["--width", "8", "--networks", "30", "--seed", "1"]
 NOISY = ["--noise-alpha", "1.7", "--noise-scale", "0.5", "--signal", "1.5", "--level", "0.01", "--power", "0.8"]
