@@ -200,8 +200,8 @@ for name, (_, _, result) in wild.items():
 
 # %% [markdown]
 # The measured envelope of the GRU lies above the band. That is no error: a $\tau_q$ is of the *typical* window,
-# $\mathbb E\log$, the envelope of the *mean* window, which is larger where gates
-# fluctuate. `mu_mean` is the rate of the mean window:
+# $\mathbb E\log$, the envelope of the *mean* window, which is larger where gates fluctuate. Rates of the mean window,
+# `mu_mean`, account for it, and for half of what the LSTM has more:
 
 # %%
 for name, (units, measured, _) in wild.items():
@@ -216,7 +216,7 @@ for name, (units, measured, _) in wild.items():
 # ## What was found
 #
 # * The small network trained on the published task with its falling weights has a narrow spectrum: all of it within
-#   13 steps, an envelope that ends as an exponential, no power law. The published estimator gives the same network an
+#   a dozen steps or so, an envelope that ends as an exponential, no power law. The published estimator gives the same network an
 #   index near 0.8, "broad", because it turns its fastest units into its slowest.
 # * The GRU that spells forgets within words: a third of its units within a letter. Its spectrum is lighter than a
 #   power law, and the local exponent of its envelope never stands still.
