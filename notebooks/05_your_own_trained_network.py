@@ -216,8 +216,8 @@ for name, (units, measured, _) in wild.items():
 # ## What was found
 #
 # * The small network trained on the published task with its falling weights has a narrow spectrum: all of it within
-#   a dozen steps or so, an envelope that ends as an exponential, no power law. The published estimator gives the same network an
-#   index near 0.8, "broad", because it turns its fastest units into its slowest.
+#   a dozen steps or so, an envelope that ends as an exponential, no power law. The published estimator gives the same
+#   network an index near 0.8, "broad", because it turns its fastest units into its slowest.
 # * The GRU that spells forgets within words: a third of its units within a letter. Its spectrum is lighter than a
 #   power law, and the local exponent of its envelope never stands still.
 # * The LSTM that listens for voices has two kinds of units: half of them forget within a step of 32 ms, the slowest
