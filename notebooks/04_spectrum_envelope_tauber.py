@@ -270,11 +270,13 @@ print(f"at 1 % noise two spikes closer than a factor {np.exp(pareto.resolution):
 assert pareto.resolution > 0
 
 # %% [markdown]
-# ## 6. What the inversion mistakes
+# ## 6. What is not called a power law, and what that costs
 #
-# A spectrum that is no power law, but does not end inside the lags, has *some* local index, and is then called a power
-# law. Two cases from the docstring of `invert_envelope`: a log-normal of standard deviation 4, whose moments are all
-# finite, and a tail of the collapsed phase, whose index is $\lambda = 1.5$ and whose logarithm looks like a larger one.
+# A spectrum that does not end inside the lags has *some* local index. Two that are no power laws: a log-normal of
+# standard deviation 4, whose moments are all finite, and a tail of the collapsed phase, whose index is $\lambda = 1.5$
+# and whose logarithm looks like a larger one. Over a single decade both pass for power laws in half of the cases and
+# more; so a tail counts only where it is seen over a factor of 50 of lags. The price: a true power law that starts late
+# does not.
 
 
 # %%
@@ -289,19 +291,20 @@ class Tempered:
         return kernel @ (self.mass / self.mass.sum())
 
 
-for name, spectrum in (("log-normal, sd 4", lc.LogNormal(log_median=1.0, sd=4.0)), ("collapsed tail", Tempered())):
+for name, spectrum in (
+    ("log-normal, sd 4", lc.LogNormal(log_median=1.0, sd=4.0)),
+    ("collapsed tail", Tempered()),
+    ("Pareto, 0.8, from tau = 1000", lc.Pareto(beta=0.8, tau_min=1000.0)),
+):
     found = [lc.invert_envelope(lags, noisy(spectrum, seed), sigma=0.01) for seed in range(6)]
-    called = [result for result in found if result.status is lc.SpectrumStatus.POWER_TAIL]
-    indices = [round(result.beta.value, 3) for result in called]
-    print(f"{name:17s} called a power law in {len(called)} of {len(found)}, with beta {indices}")
-    assert called, "this failure is documented: if it is gone, say so there"
-    if name == "collapsed tail":
-        assert np.all(np.array(indices) > 1.6)
+    called = sum(result.status is lc.SpectrumStatus.POWER_TAIL for result in found)
+    print(f"{name:28s} called a power law in {called} of {len(found)}")
+    assert called == 0
 
 # %% [markdown]
-# So the status POWER_TAIL says that the lags hold no evidence against a power law from some time scale on, not that
-# there is one. Look at the local exponents beside it: neither of these two stands still. A plateau speaks for a power
-# law, a status alone does not.
+# The status POWER_TAIL says that the lags hold no evidence against a power law from some time scale on. Look at the
+# local exponents beside it: neither of the first two stands still. A plateau speaks for a power law, a status alone
+# does not.
 
 # %%
 with plotting.style():

@@ -410,9 +410,7 @@ class TimescaleMoments(Moments):
     Attributes
     ----------
     orders : tuple
-        The orders.
-    values : ndarray
-        The moments, as in `Moments`.
+        The orders, of which ``values`` has the moments, as in `Moments`.
 
     Raises
     ------

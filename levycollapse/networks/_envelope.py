@@ -38,7 +38,7 @@ def envelope(
     rng: Any = 0,
     compat: str | None = None,
 ) -> xr.Dataset:
-    """Envelope of a network: mean and sum over its units of the mean |transport| at each lag.
+    """Envelope of a network: mean and sum over its units of the mean absolute transport at each lag.
 
     Parameters
     ----------
