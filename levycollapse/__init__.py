@@ -117,6 +117,7 @@ if TYPE_CHECKING:
     from ._theory.tail import TailForm as TailForm
     from ._theory.tail import TailLaw as TailLaw
     from ._theory.tail import tail_law as tail_law
+    from .errors import AccuracyWarning as AccuracyWarning
     from .errors import CheckpointError as CheckpointError
     from .errors import ConvergenceError as ConvergenceError
     from .errors import NonFiniteStateError as NonFiniteStateError
@@ -205,6 +206,7 @@ _HOME = {
     "_theory.phase": ["Phase", "phase"],
     "_theory.tail": ["TailForm", "TailLaw", "tail_law"],
     "errors": [
+        "AccuracyWarning",
         "CheckpointError",
         "ConvergenceError",
         "NonFiniteStateError",
