@@ -412,6 +412,8 @@ def chain_density(
     ends = _ends(problem, box, walls)
     nodes = _nested(problem, DEFAULT_NODES if n is None else int(n), ends, walls is not None)
     fine, error = _extrapolated(problem, nodes, walls is not None)
+    if not np.isfinite(error):
+        raise ConvergenceError("the chain's law is not a number somewhere; give a narrower box")
     tails = [_beyond(problem, fine, walls is not None, mirrored=False)]
     tails.append(_beyond(problem.mirrored(), fine, walls is not None, mirrored=True))
     fine.settle(mass_beyond(tails[0], fine.left), mass_beyond(tails[1], -fine.right))
