@@ -97,7 +97,7 @@ FAR = {
 
 
 @pytest.mark.parametrize("name", FAR)
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::levycollapse.AccuracyWarning")
 def test_density_is_a_density_far_out(name):
     """It was nan, or negative, with the status CONVERGED."""
     make, reach = FAR[name]
