@@ -153,8 +153,8 @@ def problem_of(model: Any, *, walls: tuple[float, float] | None = None) -> Probl
             raise ParameterError(f"{name} has shape {np.shape(value)}: a stationary law is computed for one model")
         if np.isfinite(value) and value != 0 and name != "center" and not EXTREME[0] <= abs(value) <= EXTREME[1]:
             raise ParameterError(
-                f"{name}={value!r} must be between {EXTREME[0]:g} and {EXTREME[1]:g} for a stationary law; choose other "
-                "units of time or zeta"
+                f"{name}={value!r} must be between {EXTREME[0]:g} and {EXTREME[1]:g} for a stationary law; choose "
+                "other units of time or zeta"
             )
     for side, plateau in (("left", drift.left), ("right", drift.right)):
         if walls is None and not plateau > 0:
