@@ -122,6 +122,7 @@ if TYPE_CHECKING:
     from ._verdict import ModelAgreement as ModelAgreement
     from ._verdict import Verdict as Verdict
     from ._verdict import verdict as verdict
+    from .errors import AccuracyWarning as AccuracyWarning
     from .errors import CheckpointError as CheckpointError
     from .errors import ConvergenceError as ConvergenceError
     from .errors import NonFiniteStateError as NonFiniteStateError
@@ -212,6 +213,7 @@ _HOME = {
     "_theory.tail": ["TailForm", "TailLaw", "tail_law"],
     "_verdict": ["ModelAgreement", "Verdict", "verdict"],
     "errors": [
+        "AccuracyWarning",
         "CheckpointError",
         "ConvergenceError",
         "NonFiniteStateError",

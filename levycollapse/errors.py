@@ -79,3 +79,7 @@ class StepSizeWarning(UserWarning):
 
 class SlowDriftWarning(UserWarning):
     """The drift is called from Python at every step, because Numba cannot compile it."""
+
+
+class AccuracyWarning(UserWarning):
+    """A result is less accurate than was asked for; the message has the error that was reached and the tolerance."""

@@ -24,6 +24,8 @@ class Curve(Protocol):
 
     left: float
     right: float
+    #: Points between which alone the density is smooth; none if it is smooth everywhere on the scale of one step.
+    joints: FloatArray
 
     def pdf(self, zeta: FloatArray) -> FloatArray:
         """Density."""
@@ -139,6 +141,7 @@ class SpectralCurve:
         self.left = left
         self.right = right
         self.step = step
+        self.joints = np.empty(0)
         self._base = next(i for i, p in enumerate(pieces) if p.tilt == 0.0)
         base = pieces[self._base]
         low = breaks[self._base - 1] if self._base else left

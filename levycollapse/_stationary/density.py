@@ -12,11 +12,14 @@ import numpy as np
 from .._checks import FINITE, NON_NEGATIVE, POSITIVE, FloatArray, as_float_array, checked, draw_size, generator, plain
 from .._theory.tail import TailLaw
 from ..errors import ParameterError
-from .curve import Curve
+from .curve import Curve, panels
 from .far_tail import Beyond as Tail
 
 #: Relative step of a quantile's iteration below which steps that no longer shrink are rounding.
 QUANTILE_NOISE = 1e-9
+
+#: Where e^u exp(-e^u) is more than rounding, and its left tail more than 1e-18.
+U_RANGE = -42.0, 6.7
 
 Inside = Callable[[FloatArray], FloatArray]
 Beyond = Callable[[Tail, FloatArray], FloatArray]
@@ -27,10 +30,11 @@ class DensityStatus(IntEnum):
 
     #: Fourier method: the error estimate (edges, spectrum, identity, joints) is below the tolerance asked for.
     CONVERGED = 0
-    #: Markov chain: the error is that of its grid, estimated from a grid half as fine; it is not controlled.
+    #: Markov chain: the error is that of its grid, estimated from two coarser ones; it is not controlled. An
+    #: `AccuracyWarning` says so where the chain was not asked for.
     DISCRETISED = 1
     #: Fourier method, converged where the law has its mass; the far tails, ten or more digits below it, only have
-    #: `tail_error`, between 1e-6 and 1e-3.
+    #: `tail_error`, between 1e-6 and 1e-3. An `AccuracyWarning` gives it.
     TAIL_LIMITED = 2
 
 
@@ -251,16 +255,9 @@ class StationaryDensity:
         flat = lag.ravel()
         value = np.ones(flat.shape)
         positive = flat > 0
-        # f(l) = int cdf(u - log l) e^u exp(-e^u) du: smooth, and gone beyond u = 6.7; a trapezoid sum is exact.
-        u = self._envelope_nodes()
-        kernel = (u[1] - u[0]) * np.exp(u - np.exp(u))
+        # f(l) = int cdf(u - log l) e^u exp(-e^u) du: gone beyond u = 6.7.
         shift = -np.log(flat[positive]) - self._origin
-        sums = np.empty(shift.shape)
-        chunk = max(1, 200_000 // len(u))
-        for start in range(0, len(shift), chunk):
-            part = shift[start : start + chunk]
-            sums[start : start + chunk] = self._cdf(np.add.outer(part, u)) @ kernel
-        value[positive] = sums
+        value[positive] = self._envelope_by_panels(shift) if self._curve.joints.size else self._envelope_by_steps(shift)
         return plain(value.reshape(lag.shape))
 
     def rvs(self, size: Any = None, rng: Any = None) -> Any:
@@ -321,10 +318,29 @@ class StationaryDensity:
         total += self._far_left.moment(s) + self._far_right.moment(-s)
         return total * float(np.exp(-s * self._origin))
 
-    def _envelope_nodes(self) -> FloatArray:
+    def _envelope_by_steps(self, shift: FloatArray) -> FloatArray:
+        """Envelope at exp(-shift) where the density is smooth on the scale of a step: a trapezoid sum is exact."""
         step = min(0.125, self._step)
-        u: FloatArray = np.arange(-42.0, 6.7 + step, step)
-        return u
+        u = np.arange(U_RANGE[0], U_RANGE[1] + step, step)
+        kernel = step * np.exp(u - np.exp(u))
+        sums = np.empty(shift.shape)
+        chunk = max(1, 200_000 // len(u))
+        for start in range(0, len(shift), chunk):
+            part = shift[start : start + chunk]
+            sums[start : start + chunk] = self._cdf(np.add.outer(part, u)) @ kernel
+        return sums
+
+    def _envelope_by_panels(self, shift: FloatArray) -> FloatArray:
+        """The same by Gauss's rule between nodes, which a peak may have brought as close as rounding."""
+        even = np.arange(U_RANGE[0], U_RANGE[1] + 0.25, 0.25)
+        joints = self._curve.joints
+        sums = np.empty(shift.shape)
+        for i, begin in enumerate(shift):
+            inner = joints - begin
+            inside = (inner > even[0]) & (inner < even[-1])
+            u, weights = panels(np.unique(np.concatenate([even, inner[inside]])))
+            sums[i] = self._cdf(u + begin) @ (weights * np.exp(u - np.exp(u)))
+        return sums
 
     def _quantile(self, level: FloatArray) -> FloatArray:
         """Newton's iteration on log cdf (left half) and log sf (right half), safeguarded by bisection."""
@@ -404,7 +420,10 @@ class StationaryDensity:
         return grid
 
     def __repr__(self) -> str:
-        return f"StationaryDensity(status={self.status!r}, error={self.error:.1e}, tail={self.tail!r})"
+        return (
+            f"StationaryDensity(status={self.status!r}, error={self.error:.1e}, tail_error={self.tail_error:.1e}, "
+            f"tail={self.tail!r})"
+        )
 
 
 def with_prefactor(tail: TailLaw, prefactor: float) -> TailLaw:

@@ -15,7 +15,7 @@ from .density import StationaryDensity
 from .fourier import wave_numbers
 from .problem import ComplexArray, Problem, problem_of
 from .propagation import dense_steps, ornstein_uhlenbeck
-from .solve import stationary_density
+from .solve import fourier_density
 from .spectrum import edge, relaxation_of
 
 #: Error of the closed form.
@@ -172,7 +172,7 @@ def evolve_density(model: CollapseModel, initial: Any, times: Any, *, rtol: floa
     late = when > _horizon(problem, reach, tolerance, float(when[-1]))
     limit = None
     if late.any():
-        limit = stationary_density(model, rtol=tolerance)
+        limit = fourier_density(model, problem, tolerance, None, None)
         if late.all():
             grid = left + length / n * np.arange(n, dtype=float) + problem.origin
             return DensityEvolution(when, grid, np.tile(limit.pdf(grid), (len(when), 1)), max(limit.error, 1e-16))

@@ -19,6 +19,8 @@ from .problem import ComplexArray, Problem
 CUT_SHARE = 0.9
 #: A table of the far tail: its step and size in log(1 + distance/scale), and the number of points that pays for it.
 TABLE_STEP, TABLE_SIZE, FEW = 0.08, 260, 64
+#: It is halved until the table's error, at the points where it bends most, is less.
+TABLE_HALVINGS, CHECKED, TABLE_ERROR = 4, 24, 1e-11
 TABLE_REACH = float(np.expm1(TABLE_STEP * TABLE_SIZE))
 
 
@@ -78,7 +80,7 @@ class FarTail:
         self.weights = weights
         self._lowest = float(offsets.min())
         self._scale = max(0.5 * abs(end), 1e-3 / (rate + self._lowest))
-        self._tables: dict[str, FloatArray] = {}
+        self._tables: dict[str, tuple[float, FloatArray]] = {}
 
     def pdf(self, zeta: FloatArray) -> FloatArray:
         """Density."""
@@ -99,15 +101,26 @@ class FarTail:
         reduced = np.empty(distance.shape)
         if near.sum() > FEW:
             if name not in self._tables:
-                nodes = self._scale * np.expm1(TABLE_STEP * np.arange(-8, TABLE_SIZE + 8))
-                self._tables[name] = np.log(self._sum(weights, nodes))
-            position = np.log1p(distance[near] / self._scale) / TABLE_STEP + 8
-            reduced[near] = np.exp(interpolate(self._tables[name], position))
+                self._tables[name] = self._tabulated(weights)
+            step, table = self._tables[name]
+            reduced[near] = np.exp(interpolate(table, np.log1p(distance[near] / self._scale) / step + 8))
             reduced[~near] = self._sum(weights, distance[~near])
         else:
             reduced = self._sum(weights, distance)
         result: FloatArray = np.exp(-(self.rate + self._lowest) * distance) * reduced
         return result.reshape(np.shape(zeta))
+
+    def _tabulated(self, weights: FloatArray) -> tuple[float, FloatArray]:
+        """Step and table of the logarithm; finer where one exponential takes over from another within a step."""
+        for halving in range(TABLE_HALVINGS + 1):
+            step, size = TABLE_STEP / 2**halving, TABLE_SIZE * 2**halving
+            table = np.log(self._sum(weights, self._scale * np.expm1(step * np.arange(-8, size + 8))))
+            bend = np.abs(np.diff(table, 4))[8:-8]
+            middle = np.argsort(bend)[-CHECKED:] + 10.5
+            exact = np.log(self._sum(weights, self._scale * np.expm1(step * (middle - 8.0))))
+            if np.abs(interpolate(table, middle) - exact).max() < TABLE_ERROR:
+                break
+        return step, table
 
     def _sum(self, weights: FloatArray, distance: FloatArray) -> FloatArray:
         """The mixture over its slowest exponential."""
@@ -351,3 +364,8 @@ def _smooth_numerator(constants: Constants, lam: float, reach: float, y: FloatAr
     if logarithmic:
         return np.asarray(np.exp(smooth))
     return np.asarray(smooth * np.exp(y * end))
+
+
+def mass_beyond(tail: Beyond, end: float) -> float | None:
+    """Mass of a tail that begins at `end`; None where there is no tail."""
+    return None if isinstance(tail, Nothing) else float(tail.cdf(np.array([end]))[0])

@@ -20,6 +20,9 @@ from .._theory.exponent import ExponentStatus, solve_exponent
 from ..errors import ParameterError
 from .shape import shape
 
+#: Smallest and largest number other than 0 that the solvers take: what they multiply and divide must not overflow.
+EXTREME = 1e-30, 1e30
+
 Function = Callable[[FloatArray], FloatArray]
 ComplexArray = np.ndarray[Any, np.dtype[np.complex128]]
 
@@ -148,6 +151,11 @@ def problem_of(model: Any, *, walls: tuple[float, float] | None = None) -> Probl
     for name, value in numbers.items():
         if np.ndim(value):
             raise ParameterError(f"{name} has shape {np.shape(value)}: a stationary law is computed for one model")
+        if np.isfinite(value) and value != 0 and name != "center" and not EXTREME[0] <= abs(value) <= EXTREME[1]:
+            raise ParameterError(
+                f"{name}={value!r} must be between {EXTREME[0]:g} and {EXTREME[1]:g} for a stationary law; choose "
+                "other units of time or zeta"
+            )
     for side, plateau in (("left", drift.left), ("right", drift.right)):
         if walls is None and not plateau > 0:
             raise ParameterError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from scipy.integrate import quad
 from .._checks import FINITE, POSITIVE, FloatArray, checked, choice
 from .._model.collapse_model import CollapseModel
 from .._theory.tail import TailForm, TailLaw
-from ..errors import ConvergenceError, ParameterError
+from ..errors import AccuracyWarning, ConvergenceError, ParameterError
 from .box import MOST_POINTS, Landscape, landscape
 from .curve import SpectralCurve
 from .density import DensityStatus, StationaryDensity, with_prefactor
@@ -21,6 +22,7 @@ from .far_tail import (
     Nothing,
     leading_rate,
     log_power,
+    mass_beyond,
     mixture,
     power_mixture,
     rest_of_numerator,
@@ -38,6 +40,8 @@ ABOUT_TAILS = ("joints", "far identity")
 ATTAINABLE = 1e-12
 #: Worse than this a far tail is refused altogether.
 WORST_TAIL = 1e-3
+#: Worse than this the chain is refused, unless it was asked for.
+WORST_CHAIN = 2e-2
 #: Share of the spectrum at its end that a smooth drift does not leave.
 UNRESOLVED = 1e-11
 #: Share of its maximum above which a tilted unknown is trusted.
@@ -64,11 +68,12 @@ def stationary_density(
     method : {"auto", "fourier", "chain"}, optional
         "fourier" is the spectral solver for smooth drifts, with about twelve digits in milliseconds. "chain" is a
         Markov chain on a graded grid: three or four digits, but also for rough drifts, reflecting walls and models
-        without tempering. "auto" is Fourier, but the chain where it must be (walls, lam = 0) and where the Fourier
-        method fails: weak pure jumps of small alpha leave a peak too sharp for any even grid. `status` tells.
+        without tempering. "auto" is Fourier, but the chain where it must be (walls, lam = 0) and, with an
+        `AccuracyWarning`, where the Fourier method fails: weak pure jumps of small alpha leave a peak too sharp for
+        any even grid. `status` tells.
     rtol : float, optional
         Error estimate that the Fourier method must reach, relative to the density. The chain reports its error and
-        does not control it.
+        does not control it; "auto" refuses one above 0.02 and above `rtol`.
     box : (float, float), optional
         Box of the untilted solve, in units of zeta. Found beforehand from the exponents if not given.
     n : int, optional
@@ -88,7 +93,13 @@ def stationary_density(
         of models, or an argument is out of range.
     ConvergenceError
         If `rtol` cannot be reached and `method` is "fourier", or `box`, `n` or a smaller `rtol` than 1e-12 was asked
-        for; the message has the error that was.
+        for, or the chain's error is above 0.02 (and `rtol`) where "auto" took it; the message has the error that was.
+
+    Warns
+    -----
+    AccuracyWarning
+        If "auto" took the chain after the Fourier method had failed (DISCRETISED) and its error is above `rtol`, or if
+        the far tails have less than max(`rtol`, 1e-6) (TAIL_LIMITED: rare jumps ten digits below everything else).
 
     See Also
     --------
@@ -131,17 +142,53 @@ def stationary_density(
 
         if n is not None and n > MOST_NODES:
             raise ParameterError(f"n={n!r} is more than the {MOST_NODES} nodes that the chain can take")
-        return chain_density(model, problem, n=n, box=interval, walls=barrier)
+        law = chain_density(model, problem, n=n, box=interval, walls=barrier)
+        if method == "auto" and not law.error <= max(WORST_CHAIN, tolerance):
+            raise ConvergenceError(_too_inaccurate(law, tolerance))
+        return law
     if n is not None and n > MOST_POINTS:
         raise ParameterError(f"n={n!r} is more than the {MOST_POINTS} points that the Fourier method can take")
     try:
-        return fourier_density(model, problem, tolerance, interval, None if n is None else int(n))
-    except ConvergenceError:
+        law = fourier_density(model, problem, tolerance, interval, None if n is None else int(n))
+    except ConvergenceError as failure:
         if method == "fourier" or interval is not None or n is not None or tolerance < ATTAINABLE:
             raise
-    from .chain import chain_density
+        return _chain_instead(model, problem, tolerance, failure)
+    if law.status is DensityStatus.TAIL_LIMITED:
+        warnings.warn(
+            f"the far tails of the stationary density have the relative error {law.tail_error:.1e}, not "
+            f"{max(tolerance, TAIL_RTOL):g} (its body has {law.error:.1e})",
+            AccuracyWarning,
+            stacklevel=2,
+        )
+    return law
 
-    return chain_density(model, problem, n=None, box=None, walls=None)
+
+def _chain_instead(model: CollapseModel, problem: Problem, rtol: float, failure: ConvergenceError) -> StationaryDensity:
+    """The chain's law where the Fourier method failed, with a warning, or an error where it is too inaccurate."""
+    from .chain import DEFAULT_NODES, chain_density
+
+    limit = max(WORST_CHAIN, rtol)
+    law = chain_density(model, problem, n=None, box=None, walls=None)
+    if not law.error <= limit:
+        law = chain_density(model, problem, n=2 * DEFAULT_NODES, box=None, walls=None)
+    if not law.error <= limit:
+        raise ConvergenceError(_too_inaccurate(law, rtol)) from failure
+    if law.error > rtol:
+        warnings.warn(
+            f"the Fourier method failed; the Markov chain's stationary density has the relative error {law.error:.1e}, "
+            f"not rtol={rtol:g} (a larger rtol or method='chain' accepts that)",
+            AccuracyWarning,
+            stacklevel=3,
+        )
+    return law
+
+
+def _too_inaccurate(law: StationaryDensity, rtol: float) -> str:
+    return (
+        f"the stationary density was found to {law.error:.1e} only, by the Markov chain, not to rtol={rtol:g}; "
+        "method='chain' accepts that, and n gives it more nodes"
+    )
 
 
 def fourier_density(
@@ -198,7 +245,7 @@ def _attempt(
     else:
         nodes, weights = found.curve.rule(found.base.left + margin, found.curve.right)
         right, _, right_error = _far(mirror, sides[1], lambda z: found.curve.pdf(-z), -nodes[::-1], weights[::-1])
-    masses = _mass_beyond(left, found.curve.left), _mass_beyond(right, -found.curve.right)
+    masses = mass_beyond(left, found.curve.left), mass_beyond(right, -found.curve.right)
     joints = [found.mismatch, left_error, right_error, found.curve.joint_error()]
     for side, mass, error in zip(sides, masses, found.curve.end_errors(masses), strict=True):
         # The leading law is right to a few percent: it meets the density, and the mass follows from it.
@@ -248,10 +295,6 @@ def _clean_ends(curve: SpectralCurve, sides: tuple[Side, Side]) -> tuple[Side, S
         curve.right = float(np.clip(stop, curve.middle, curve.right))
         right = replace(right, end=-curve.right)
     return left, right
-
-
-def _mass_beyond(tail: Beyond, end: float) -> float | None:
-    return None if isinstance(tail, Nothing) else float(tail.cdf(np.array([end]))[0])
 
 
 def identity_error(problem: Problem, found: Assembled) -> float:

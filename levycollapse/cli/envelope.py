@@ -18,6 +18,8 @@ from .output import answer
 
 LAGS = "1:1e4:128:log"
 MOST_LAGS = 10_000
+#: Smallest and largest lag and time scale.
+EXTREME = 1e-100, 1e100
 #: Values of f that the bands may keep: one for each network and lag.
 MOST_VALUES = 2**27
 #: Accuracy to which the asymptote is said to hold.
@@ -116,7 +118,16 @@ def _lags(text: str | None) -> Any:
         raise ParameterError(f"lags={text!r} must be a range such as {LAGS}")
     if lags.size > MOST_LAGS:
         raise ParameterError(f"lags={text!r}: {lags.size} are too many; at most {MOST_LAGS}")
-    return np.asarray(checked("lags", lags, POSITIVE))
+    checked("lags", lags, POSITIVE)
+    _in_range("lags", lags)
+    return np.asarray(lags)
+
+
+def _in_range(name: str, values: Any) -> None:
+    """Products and ratios of lags and time scales must be numbers, and so must the limits of a picture."""
+    outside = (values < EXTREME[0]) | (values > EXTREME[1])
+    if outside.any():
+        raise ParameterError(f"{name}: {float(values[outside][0])!r} must be between {EXTREME[0]:g} and {EXTREME[1]:g}")
 
 
 # --- from a model ---
@@ -206,10 +217,11 @@ def _of_timescales(path: Path, lags: Any) -> tuple[dict[str, Any], Any]:
     import levycollapse as lc
 
     tau, weights = tables.read_timescales(path)
+    _in_range(f"{path}: tau", tau)
     f = lc.envelope(tau, lags, weights)
     slope = lc.local_exponent(lags, tau=tau, weights=weights).exponent
     with np.errstate(over="ignore"):
-        mean = float(np.average(tau, weights=weights))
+        mean = float(np.average(tau, weights=None if weights is None else weights / weights.max()))
     record = {
         "file": str(path),
         "timescales": {"count": int(tau.size), "least": float(tau.min()), "mean": mean, "largest": float(tau.max())},

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+import warnings
 
 import typer
 
-from ..errors import CheckpointError, ConvergenceError, ParameterError
+from ..errors import AccuracyWarning, CheckpointError, ConvergenceError, ParameterError
 from . import diagram, networks, theory
 from .envelope import envelope
 from .learnability import learnability
@@ -67,7 +68,10 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str] | None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
-        code = app(arguments or ["--help"], prog_name="levycollapse", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", AccuracyWarning)
+            warnings.showwarning = _show
+            code = app(arguments or ["--help"], prog_name="levycollapse", standalone_mode=False)
     except typer.TyperException as error:
         return _fail(error.format_message())
     except (ParameterError, ConvergenceError, CheckpointError) as error:
@@ -82,6 +86,11 @@ def _run(arguments: list[str] | None) -> int:
     if code == INTERRUPTED:
         return _fail("interrupted; nothing was written", code=INTERRUPTED)
     return code if isinstance(code, int) else 0
+
+
+def _show(message: Warning | str, *_: object) -> None:
+    """A warning in one line, without the place in this package that gave it."""
+    print(f"levycollapse: warning: {' '.join(str(message).split())}", file=sys.stderr)
 
 
 def _fail(message: str, code: int = 2) -> int:

@@ -16,6 +16,8 @@ from .style import new_axes
 
 #: A tail's law is drawn where it is below this share of the largest density: above, it means nothing.
 LAW_BELOW = 0.3
+#: Share of the largest value of f that a picture reaches down to: ratios of its limits must not overflow.
+DEEPEST = 1e-290
 #: A density is shown within this many interquartile ranges of its median, however slowly it falls.
 WIDEST = 500.0
 #: An asymptote is drawn where it believes itself to this relative accuracy.
@@ -137,7 +139,8 @@ def plot_envelope(
     if ax is None:
         ax = new_axes()
     fresh = not ax.lines
-    low, high = float(values[positive].min()), float(values[positive].max())
+    high = float(values[positive].max())
+    low = max(float(values[positive].min()), DEEPEST * high)
     (line,) = ax.loglog(at, np.where(positive, values, np.nan), label=label)
     if other is not None:
         ax.loglog(at, other, color=line.get_color(), linestyle="--", linewidth=0.9)

@@ -308,3 +308,26 @@ def test_errors_through_the_command(files):
     assert result.returncode == 2
     _assert_one_line(result.stdout, result.stderr, "array tau holds Python objects (a pickle)")
     assert not (files / "executed").exists()
+
+
+@pytest.mark.parametrize("values", [[5.0], [1.0, 1.0]])
+def test_few_time_scales_whose_envelope_underflows(here, capsys, values):
+    """The picture's limits were infinite: a traceback."""
+    np.save(here / "tau.npy", np.array(values))
+    code, out, err = run(["envelope", "--tau", "tau.npy", "--json"], capsys)
+    assert (code, err) == (0, "")
+    assert strict_json(out)["last"]["f"] == 0.0
+
+
+@pytest.mark.parametrize(("tau", "lags"), [("1e-320", "1:10:3"), ("1e300", "1:10:3"), ("1", "1:1e308:3:log")])
+def test_lags_and_time_scales_that_overflow_are_refused(here, capsys, tau, lags):
+    (here / "tau.csv").write_text(f"tau\n{tau}\n")
+    code, out, err = run(["envelope", "--tau", "tau.csv", "--lags", lags], capsys)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1 and "must be between 1e-100 and 1e+100" in err
+
+
+def test_largest_weights_have_a_mean(here, capsys):
+    (here / "tau.csv").write_text("tau,weight\n1,1e308\n2,1e308\n")
+    code, out, _ = run(["envelope", "--tau", "tau.csv", "--lags", "1:10:3", "--json"], capsys)
+    assert code == 0 and strict_json(out)["timescales"]["mean"] == 1.5

@@ -149,3 +149,18 @@ def test_errors_through_the_command(tmp_path):
     assert result.returncode == 2
     _assert_one_line(result.stdout, result.stderr, "kappa_right=0.0 must be")
     assert not list(tmp_path.iterdir())
+
+
+def test_accuracy_warning_is_one_line(here, capsys):
+    code, _, err = run(["stationary", "--eta-G", "0", "--alpha", "0.2", "--eta-J", "0.01"], capsys)
+    assert code == 0
+    assert err.startswith("levycollapse: warning: the Fourier method failed") and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--kappa", "--eta-G", "--eta-J", "--lam", "--drift-width"])
+@pytest.mark.parametrize("value", ["1e300", "1e-300"])
+def test_numbers_that_overflow_are_refused(here, capsys, option, value):
+    """Overflow warnings and division by zero came out instead of an answer."""
+    code, out, err = run(["stationary", option, value], capsys)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1 and "must be between 1e-30 and 1e+30" in err

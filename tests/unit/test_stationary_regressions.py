@@ -97,7 +97,7 @@ FAR = {
 
 
 @pytest.mark.parametrize("name", FAR)
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::levycollapse.AccuracyWarning")
 def test_density_is_a_density_far_out(name):
     """It was nan, or negative, with the status CONVERGED."""
     make, reach = FAR[name]
@@ -211,15 +211,25 @@ def test_peak_too_sharp_for_fourier_has_a_law_by_the_chain(alpha, lam, rate, eta
     model = jump_ou(rate, alpha, lam, eta_J)
     with pytest.raises(lc.ConvergenceError, match="points"):
         lc.stationary_density(model, method="fourier")
-    law = lc.stationary_density(model)
+    with pytest.warns(lc.AccuracyWarning, match=r"relative error \d\.\de-03, not rtol=1e-08"):
+        law = lc.stationary_density(model)
     assert law.status is lc.DensityStatus.DISCRETISED and law.error < 1e-2
+    # Who accepts the error, or asks for the chain, is not warned.
+    assert lc.stationary_density(model, rtol=1e-2).error == law.error
+    assert lc.stationary_density(model, method="chain").error == law.error
     zeta, masses = law._nodes()
     k = np.array([0.3, 1.0, 5.0, 50.0])
     # E cos(k zeta) = exp int_0^k psi(iq)/(theta q) dq
     v, w = panel_rule(np.geomspace(1e-14, 1.0, 200))
     exact = [np.exp(np.sum(w * np.log(np.real(model.jumps.cf(x * v))) / v) / rate) for x in k]
     np.testing.assert_allclose([masses @ np.cos(x * zeta) for x in k], exact, atol=5e-4)
-    assert masses @ zeta**2 == pytest.approx(0.5 * model.jumps.cumulant(2) / rate, rel=1e-3)
+    assert masses @ zeta**2 == pytest.approx(0.5 * model.jumps.cumulant(2) / rate, rel=1e-4)
+    s = 0.7 * lam
+    assert law.timescale_moment(s) == pytest.approx(linear_moment(model, s), rel=1e-5)
+    # The envelope of nodes 1e-7 apart: it asked for terabytes.
+    lags = np.array([0.5, 1e2])
+    expected = masses @ np.exp(-np.multiply.outer(np.exp(zeta), lags))
+    np.testing.assert_allclose(law.envelope(lags), expected, rtol=1e-8)
 
 
 def test_tail_that_is_less_accurate_than_the_bulk_is_said_to_be():
@@ -229,7 +239,10 @@ def test_tail_that_is_less_accurate_than_the_bulk_is_said_to_be():
         0.0,
         lc.TemperedStable(1.68233, 5.94989, 1.0142e-4),
     )
-    law = lc.stationary_density(model)
+    with pytest.warns(lc.AccuracyWarning, match=r"far tails .* relative error \d\.\de-06, not 1e-06"):
+        law = lc.stationary_density(model)
+    assert f"tail_error={law.tail_error:.1e}" in repr(law)
+    assert lc.stationary_density(model, rtol=1e-4).status is lc.DensityStatus.CONVERGED
     assert law.status is lc.DensityStatus.TAIL_LIMITED
     assert law.error < 1e-9 and 1e-6 < law.tail_error < 1e-3
     zeta, weights = panel_rule(np.linspace(law.ppf(1e-9), law.ppf(1.0 - 1e-9), 2001))
@@ -303,3 +316,33 @@ def test_levels_in_closed_form():
     np.testing.assert_allclose(found.levels, [0.4, 0.6], rtol=1e-15)
     at_edge = lc.relaxation_time(model_of(kappa=0.5, eta_G=0.25, eta_J=0.0, alpha=1.3, lam=1.5))
     assert not at_edge.levels.size and at_edge.rate == pytest.approx(0.25)
+
+
+def test_chain_that_is_too_inaccurate_is_refused(monkeypatch):
+    """A law with an estimated error of 12 % was returned for rtol=1e-8."""
+    monkeypatch.setattr("levycollapse._stationary.chain.DEFAULT_NODES", 65)
+    model = jump_ou(0.5, 0.1, 5.0, 0.05)
+    with pytest.raises(
+        lc.ConvergenceError, match=r"found to \d\.\de[-+]0\d only, by the Markov chain, not to rtol=1e-08"
+    ):
+        lc.stationary_density(model)
+    assert lc.stationary_density(model, method="chain").error > 0.02
+
+
+def test_far_tail_where_one_exponential_takes_over_from_another():
+    """A table with steps of 8 % missed the bend: the density was wrong by 3e-6 at 1e-40, the envelope by 1e-8."""
+
+    def rough(z):
+        x = z / 0.19535484824991536
+        return -5.126711391244889 * (np.tanh(x) - 0.5 * np.sin(3.0 * x) * np.exp(-(x**2)))
+
+    model = from_callable(
+        rough, 0.7208118816703195, lc.TemperedStable(1.79639510569976, 5.910134534911562, 0.00495675752)
+    )
+    law = lc.stationary_density(model)
+    for end in (-6.0, -9.9, -13.0, -20.0):
+        zeta, weights = panel_rule(np.linspace(end - 60.0 / model.lam, end, 1001))
+        density = law.pdf(zeta)
+        assert law.cdf(end) == pytest.approx(float(weights @ density), rel=1e-11)
+        few = [law.pdf(z) for z in zeta[::400]]
+        np.testing.assert_allclose(density[::400], few, rtol=1e-11)
