@@ -51,8 +51,8 @@ def learnability(
     level: Level = None,
     power: Power = None,
     rule: Annotated[str, typer.Option("--rule", help="sup or contiguous.")] = "sup",
-    width: Annotated[
-        Number, typer.Option("--width", metavar="COUNT", help="Units of a network: shows bands over networks.")
+    units: Annotated[
+        Number, typer.Option("--units", metavar="COUNT", help="Units of a network: shows bands over networks.")
     ] = None,
     networks: Annotated[
         Number, typer.Option("--networks", metavar="COUNT", help="Simulated networks for the bands [1000].")
@@ -67,8 +67,8 @@ def learnability(
 ) -> None:
     """Learnability window H_N: the largest lag that the mean of N samples detects.
 
-    From a model (the drift's width is --drift-width here) or from a measured envelope (--f). Beside it the largest lag
-    that any method could detect. Saves data (NetCDF), picture (PNG and PDF) and a summary (JSON).
+    From a model or from a measured envelope (--f). Beside it the largest lag that any method could detect. Saves data
+    (NetCDF), picture (PNG and PDF) and a summary (JSON).
 
     Example: levycollapse learnability --eta-J 2 --noise-alpha 1.5 --samples 100:1e6:50:log
     """
@@ -83,7 +83,7 @@ def learnability(
         "width": drift_width,
         "kappa_right": kappa_right,
     }
-    others = {"rtol": rtol, "method": method, "width": width, "networks": networks, "seed": seed}
+    others = {"rtol": rtol, "method": method, "units": units, "networks": networks, "seed": seed}
     if f is not None:
         drift = {"drift_width" if name == "width" else name: text for name, text in texts.items()}
         model.refuse("--f", {**others, **drift})
@@ -135,15 +135,15 @@ def _computed(
         except ParameterError as error:
             raise ParameterError(f"{path}: {error}" if str(error).startswith("lags") else str(error)) from None
     else:
-        if others["width"] is not None:
-            options["width"] = ranges.whole("width", others["width"])
+        if others["units"] is not None:
+            options["width"] = ranges.whole("units", others["units"])
             options["n_networks"] = ranges.whole("networks", others["networks"] or "1000")
             options["quantiles"] = BANDS
             options["rng"] = None if others["seed"] is None else ranges.whole("seed", others["seed"], least=0)
         else:
             for name in ("networks", "seed"):
                 if others[name] is not None:
-                    raise ParameterError(f"{name}={others[name]!r} is about the bands over networks; give --width too")
+                    raise ParameterError(f"{name}={others[name]!r} is about the bands over networks; give --units too")
         values = model.parameters(texts)
         made, law = model.stationary_law(values, others["rtol"], others["method"])
         record = {"parameters": values, **model.described(made, law)}

@@ -9,7 +9,7 @@ from tests.cli.test_cli import _assert_one_line, strict_json
 from tests.cli.test_simulate import read, run
 
 NOISE = lc.StableNoise(alpha=1.7, scale=0.5, signal=1.5, level=0.01)
-BANDS = ["--width", "8", "--networks", "30", "--seed", "1"]
+BANDS = ["--units", "8", "--networks", "30", "--seed", "1"]
 NOISY = ["--noise-alpha", "1.7", "--noise-scale", "0.5", "--signal", "1.5", "--level", "0.01", "--power", "0.8"]
 
 
@@ -64,7 +64,7 @@ def test_bad_input(here, capsys):
         (["--level", "0.7"], "level=0.7 must be"),
         (["--samples", "0.1"], "N[0]=0.1 must be a finite number >= 1"),
         (["--rule", "last"], "rule='last' must be one of"),
-        (["--seed", "1"], "give --width too"),
+        (["--seed", "1"], "give --units too"),
         (["--f", "f.csv"], "f.csv: lags[0]=0.5 must be"),
         (["--f", "f.csv", "--eta-J", "2"], "does not go with --f"),
         (["--f", "none.csv"], "none.csv does not exist"),
