@@ -1,0 +1,132 @@
+"""Exponent, width and verdict of the spectrum over a training."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from .._checks import FloatArray, _Range, checked
+from .._envelope.inverse import Estimate
+from ..errors import ParameterError
+from ..tails._shape import Shape, tail_shape
+from ..tails._spectrum import FEWEST, fit_spectrum
+from ..tails._units import UnitStatus
+from ._panel import read_panel
+
+LEVEL = _Range("a number strictly between 0 and 1", lambda v: (v > 0) & (v < 1))
+#: Quantiles of zeta whose difference is its width, as the papers have it.
+LOW, HIGH = 0.1, 0.9
+NOTHING = Estimate(math.nan, math.nan, math.nan)
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """Spectra of the checkpoints of each seed, from `trajectory`.
+
+    Attributes
+    ----------
+    data : xarray.Dataset
+        Over (seed, time): `beta`, `beta_lower`, `beta_upper` (nan where there is no index), `delta_zeta` with bounds (nan
+        where a quantile is not measured), `verdict` ("power", "light" or "undecided"), `n_units`, `n_censored`.
+    first_power : ndarray
+        First time of each seed at which the verdict is power and stays so for `sustain` checkpoints; the last time at
+        which that could have begun, where it did not.
+    censored : ndarray
+        True where it did not: then `first_power` is only exceeded.
+    sustain : int
+        Checkpoints in a row that make a verdict sustained.
+    level : float
+        Nominal coverage of each interval.
+    """
+
+    data: xr.Dataset
+    first_power: FloatArray
+    censored: NDArray[np.bool_]
+    sustain: int
+    level: float
+
+
+def trajectory(panel: Any, *, sustain: int = 3, level: float = 0.95) -> Trajectory:
+    """TODO."""
+    nominal = float(checked("level", level, LEVEL))
+    history = read_panel(panel)
+    seeds, _units, checkpoints, _replicates = history.zeta.shape
+    if isinstance(sustain, (bool, np.bool_)) or not isinstance(sustain, (int, np.integer)):
+        raise ParameterError(f"sustain={sustain!r} must be an integer")
+    if not 1 <= sustain <= checkpoints:
+        raise ParameterError(f"sustain={sustain!r} must be from 1 to {checkpoints}, the number of checkpoints")
+    zeta, status = merged(history.zeta, history.status)
+    shape = (seeds, checkpoints)
+    beta, width = np.full((3, *shape), np.nan), np.full((3, *shape), np.nan)
+    verdict = np.full(shape, Shape.UNDECIDED.value, dtype=object)
+    units, late = np.zeros(shape, dtype=int), np.zeros(shape, dtype=int)
+    for i, t in np.ndindex(shape):
+        known = status[i, :, t] != UnitStatus.GROWING
+        z, what = zeta[i, known, t], status[i, known, t]
+        units[i, t], late[i, t] = z.size, int((what == UnitStatus.CENSORED_LONG).sum())
+        if z.size < FEWEST:
+            continue
+        tau = np.exp(-z)
+        beta[:, i, t] = fit_spectrum(tau, what, level=nominal).beta
+        verdict[i, t] = tail_shape(tau, what).shape.value
+        width[:, i, t] = quantile_width(z, int(late[i, t]), nominal)
+    axes = ("seed", "time")
+    variables = {"verdict": (axes, verdict.astype(str)), "n_units": (axes, units), "n_censored": (axes, late)}
+    for name, values in (("beta", beta), ("delta_zeta", width)):
+        for suffix, part in zip(("", "_lower", "_upper"), values, strict=True):
+            variables[name + suffix] = (axes, part)
+    data = xr.Dataset(variables, {"seed": history.seeds, "time": history.times})
+    first, censored = first_sustained(verdict == Shape.POWER.value, history.times, int(sustain))
+    return Trajectory(data, first, censored, int(sustain), nominal)
+
+
+def merged(zeta: FloatArray, status: NDArray[np.int8]) -> tuple[FloatArray, NDArray[np.int8]]:
+    """One zeta for each unit and checkpoint: the mean of the replicates if all measured it.
+
+    A unit that some replicate could only bound is bounded by the largest of their zeta; one that does not decay for some
+    replicate, or was not measured by it, has none.
+    """
+    bounded = (status == UnitStatus.CENSORED_LONG).any(axis=-1)
+    none = (status == UnitStatus.GROWING).any(axis=-1) | np.isnan(zeta).any(axis=-1)
+    filled = np.where(np.isnan(zeta), -np.inf, zeta)
+    value = np.where(none, np.nan, np.where(bounded, filled.max(axis=-1), np.where(none[..., None], 0.0, zeta).mean(-1)))
+    below = (status == UnitStatus.BELOW_STEP).all(axis=-1)
+    what = np.where(below, int(UnitStatus.BELOW_STEP), int(UnitStatus.RESOLVED))
+    what = np.where(bounded, int(UnitStatus.CENSORED_LONG), what)
+    return value, np.where(none, int(UnitStatus.GROWING), what).astype(np.int8)
+
+
+def quantile_width(zeta: FloatArray, late: int, level: float) -> Estimate:
+    """Difference of the 90 % and 10 % quantiles of zeta, with an interval from order statistics.
+
+    Each quantile has the binomial interval of half the error, so that both hold together with at least `level`. Bounds
+    say only that zeta is smaller: with a tenth of them or more the lower quantile is not known.
+    """
+    ordered = np.sort(zeta)
+    n = ordered.size
+    share = 0.5 + 0.5 * level
+    ends = []
+    for p in (LOW, HIGH):
+        low, high = binom.ppf([0.5 - share / 2, 0.5 + share / 2], n, p).astype(int)
+        # Between the order statistics low and high + 1, counted from 1; none below the first or above the last.
+        ends.append((low - 1, high))
+    (a, b), (c, d) = ends
+    if late >= LOW * n or a < 0 or d >= n:
+        return NOTHING if late >= LOW * n else Estimate(float(np.diff(np.quantile(ordered, [LOW, HIGH]))[0]), math.nan, math.nan)
+    low_ends = (ordered[a] if a >= late else -math.inf, ordered[b])
+    value = float(np.diff(np.quantile(ordered, [LOW, HIGH]))[0])
+    return Estimate(value, max(0.0, float(ordered[c] - low_ends[1])), float(ordered[d] - low_ends[0]))
+
+
+def first_sustained(power: NDArray[np.bool_], times: FloatArray, sustain: int) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """First time of `sustain` true in a row, in each row; the last time at which they could begin, where none do."""
+    runs = np.lib.stride_tricks.sliding_window_view(power, sustain, axis=1).all(axis=2)
+    found = runs.any(axis=1)
+    at = np.where(found, runs.argmax(axis=1), runs.shape[1] - 1)
+    return times[at].astype(float), ~found

@@ -1,0 +1,165 @@
+"""The index of stable data, and why the index of a power tail is another thing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal
+
+import numpy as np
+
+from .._checks import FINITE, FloatArray, _Range, checked, choice
+from ..errors import ParameterError
+from ._reference_indices import calibrated_index, characteristic_function, mcculloch
+from ._stable_estimators import Index, default_k, from_characteristic_function, from_quantiles, tail_index
+from ._stable_likelihood import LARGEST, SMALLEST, Likelihood, fit
+
+LEVEL = _Range("a number strictly between 0 and 1", lambda v: (v > 0) & (v < 1))
+STABLE = ("ml", "ecf", "quantiles")
+TAIL = ("hill", "moment", "pickands")
+PUBLISHED = ("quantiles", "ecf", "calibrated")
+#: With fewer values the outer quantiles rest on fewer than five.
+FEWEST = 100
+#: Replicates and resamples of the published calibrated estimator.
+REPLICATES, RESAMPLES = 300, 100
+
+
+class StableIndexStatus(Enum):
+    """What an estimate of a stable index is."""
+
+    #: The index and its interval are inside their range.
+    FITTED = "fitted"
+    #: The estimate is 2: lighter tails than any stable law would give the same. Only the low end says something.
+    AT_GAUSSIAN = "at alpha = 2, the normal law"
+    #: The estimate is at 0.3, the end of the search.
+    AT_BORDER = "at alpha = 0.3, the end of the search"
+    #: The largest values do not look like a power tail: the estimate is infinite.
+    NO_POWER_TAIL = "no power tail"
+    #: Fewer than 100 values.
+    TOO_FEW = "too few values"
+    #: Half of the values are equal, or the largest ones are.
+    NO_SPREAD = "no spread"
+    #: The characteristic function is outside its range at most wave numbers.
+    NO_ESTIMATE = "the regression has too few points"
+    #: A published estimator, without an interval that covers.
+    REFERENCE = "published estimator"
+
+
+@dataclass(frozen=True)
+class StableIndex:
+    """Index of `stable_index`.
+
+    Attributes
+    ----------
+    alpha : float
+        The estimate: of the stability index, or of the tail index for the methods of the largest values.
+    low, high : float
+        Ends of its interval; inf where no power tail is excluded.
+    scale : float
+        Scale of the stable law, exp(-|scale k|**alpha); nan for the methods of the largest values.
+    method : str
+        How it was estimated.
+    status : StableIndexStatus
+        What the estimate is.
+    n : int
+        Number of values.
+    k : int or None
+        Number of largest values that were used, for the methods that use only those.
+    level : float
+        Nominal coverage of the interval.
+    """
+
+    alpha: float
+    low: float
+    high: float
+    scale: float
+    method: str
+    status: StableIndexStatus
+    n: int
+    k: int | None
+    level: float
+
+
+def stable_index(
+    x: Any,
+    method: Literal["ml", "ecf", "quantiles", "hill", "moment", "pickands", "calibrated"] = "ml",
+    *,
+    k: int | None = None,
+    level: float = 0.95,
+    compat: Literal["reference"] | None = None,
+) -> StableIndex:
+    """TODO."""
+    values = checked("x", x, FINITE)
+    if values.ndim != 1:
+        raise ParameterError(f"x has shape {values.shape}; it must be a sample of shape (n,)")
+    nominal = float(checked("level", level, LEVEL))
+    if compat is not None:
+        choice("compat", compat, ("reference",))
+        choice("method", method, PUBLISHED)
+    else:
+        choice("method", method, STABLE + TAIL)
+    if k is not None and method not in TAIL:
+        raise ParameterError(f"k={k!r} has no meaning for method={method!r}")
+
+    def result(found: Index, status: StableIndexStatus, used: int | None = None) -> StableIndex:
+        return StableIndex(*found, method, status, values.size, used, nominal)
+
+    nothing = Index(math.nan, math.nan, math.nan, math.nan)
+    if values.size < FEWEST:
+        return result(nothing, StableIndexStatus.TOO_FEW)
+    first, third = np.quantile(values, [0.25, 0.75])
+    if not third > first:
+        return result(nothing, StableIndexStatus.NO_SPREAD)
+    if compat is not None:
+        return result(_published(values, method), StableIndexStatus.REFERENCE)
+    distances = np.abs(values - np.median(values))
+    if method in TAIL:
+        depth = default_k(values.size, method) if k is None else _depth(k, values.size, method)
+        needed = np.sort(distances)[::-1][: 4 * depth if method == "pickands" else depth + 1]
+        if not (needed[-1] > 0 and needed[0] > needed[-1] and (method != "pickands" or _spread(needed, depth))):
+            return result(nothing, StableIndexStatus.NO_SPREAD, depth)
+        found = tail_index(distances, method, depth, nominal)
+        tail = StableIndexStatus.FITTED if math.isfinite(found.alpha) else StableIndexStatus.NO_POWER_TAIL
+        return result(found, tail, depth)
+    start = from_quantiles(values, nominal)
+    if method == "quantiles":
+        return result(start, _place(start.alpha))
+    if method == "ecf":
+        found = from_characteristic_function(values - np.median(values), start, nominal)
+        if math.isnan(found.alpha):
+            return result(nothing, StableIndexStatus.NO_ESTIMATE)
+        alpha = min(found.alpha, LARGEST)
+        inside = Index(alpha, min(found.low, LARGEST), min(found.high, LARGEST), found.scale)
+        return result(inside, _place(alpha))
+    best = fit(Likelihood(distances, start.scale), start.alpha, nominal)
+    return result(Index(best.alpha, best.low, best.high, best.scale), _place(best.alpha))
+
+
+def _place(alpha: float) -> StableIndexStatus:
+    if alpha >= LARGEST:
+        return StableIndexStatus.AT_GAUSSIAN
+    return StableIndexStatus.AT_BORDER if alpha <= SMALLEST else StableIndexStatus.FITTED
+
+
+def _published(values: FloatArray, method: str) -> Index:
+    nan = math.nan
+    if method == "calibrated":
+        if values.size < 2 * FEWEST:
+            raise ParameterError(f"x has {values.size} values; the published calibrated estimator needs 200")
+        found = calibrated_index(values, REPLICATES, RESAMPLES, 0)
+        return Index(found.alpha, found.lower, found.upper, nan)
+    alpha, scale = mcculloch(values) if method == "quantiles" else characteristic_function(values)
+    return Index(alpha, nan, nan, scale)
+
+
+def _spread(ordered: FloatArray, k: int) -> bool:
+    """Whether both ranges of Pickands' ratio are positive."""
+    return bool(ordered[k - 1] > ordered[2 * k - 1] > ordered[4 * k - 1])
+
+
+def _depth(k: Any, n: int, method: str) -> int:
+    most = n // 4 if method == "pickands" else n - 1
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)) or not 2 <= k <= most:
+        raise ParameterError(f"k={k!r} must be an integer from 2 to {most} for {n} values")
+    return int(k)
