@@ -1,8 +1,8 @@
 """Size and power of `panels.restoring_drift`: how often a drift is found where there is none, and where there is.
 
 Usage: python studies/restoring_drift.py [share]. Writes restoring_drift.json beside itself, one record a cell; cells
-that are there with as many repetitions are kept. 1,000 repetitions a null, 400 another, times `share`. A cell's draws depend on
-SEED and on the cell's own description alone.
+that are there with as many repetitions are kept. 1,000 repetitions a null, 400 another, times `share`. A cell's draws
+depend on SEED and on the cell's own description alone.
 """
 
 from __future__ import annotations

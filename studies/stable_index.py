@@ -59,7 +59,9 @@ def run_cell(cell: dict, count: int, salt: int = 0) -> dict:
     """Draw, estimate, and compare with the index of the sample."""
     seed = np.random.SeedSequence(SEED, spawn_key=(zlib.crc32(json.dumps(cell).encode()), salt))
     rng = np.random.default_rng(seed)
-    found = [lc.tails.stable_index(draw(cell["sample"], cell["n"], rng), cell["method"], level=LEVEL) for _ in range(count)]
+    found = [
+        lc.tails.stable_index(draw(cell["sample"], cell["n"], rng), cell["method"], level=LEVEL) for _ in range(count)
+    ]
     truth = cell["sample"][1]
     alphas = np.array([f.alpha for f in found])
     finite = alphas[np.isfinite(alphas)]

@@ -78,7 +78,8 @@ def read_panel(panel: Any) -> Panel:
 def _ordered(name: str, array: xr.DataArray) -> xr.DataArray:
     dims = set(array.dims)
     if not {"unit", "time"} <= dims or not dims <= set(AXES):
-        raise ParameterError(f"{name} has dimensions {array.dims}; it must have unit and time, and may have seed and"
-                             " replicate")
+        raise ParameterError(
+            f"{name} has dimensions {array.dims}; it must have unit and time, and may have seed and replicate"
+        )
     missing = [axis for axis in ("seed", "replicate") if axis not in dims]
     return array.expand_dims(missing).transpose(*AXES) if missing else array.transpose(*AXES)

