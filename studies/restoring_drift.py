@@ -140,7 +140,7 @@ def run_cell(cell: dict, count: int, salt: int = 0) -> dict:
     for _ in range(count):
         moves = far_left_moves(*panel(cell["kind"], cell["seeds"], cell["checkpoints"], rng))
         kappa, p_value, slope, p_constant = estimates(block_sums(moves), 1 - SIZE)
-        lost = moves.lost.sum() / (moves.lost.sum() + moves.count.sum())
+        lost = moves.lost.sum() / (moves.lost.sum() + moves.number.sum())
         # A truth to cover: the drift of the nulls is 0, that of the model its plateau.
         truth = cell["kind"][2] if cell["group"] == "power" else 0.0
         covered = kappa.lower <= truth <= kappa.upper

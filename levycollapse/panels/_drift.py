@@ -175,7 +175,10 @@ def restoring_drift(
     The share of selected units without a move is `lost`; above 1 % there is no test. A deterministic stretching of the
     spectrum is a drift and is reported as one.
 
-    DRIFT_FIGURES
+    kappa = 0 is rejected at 0.05 in 0.88 of 400 panels of the model (studies/restoring_drift.json: beta = 1, kappa times
+    spacing 0.01, measurement noise 0.05, 3 seeds of 256 units and 40 checkpoints), where the mean estimate is 0.00995
+    and its standard deviation 0.0026. Sizes on static spectra, walks, common motion, stretching and lasting errors are
+    in the same file. At kappa times spacing = 0.2 the estimate is 8 % low, and a plateau is called a slope in 0.2.
 
     References
     ----------
@@ -218,7 +221,7 @@ def restoring_drift(
     moves = far_left_moves(zeta, times)
     kappa, p_value, slope, p_constant = estimates(block_sums(moves), nominal)
     curve = DriftCurve(*drift_curve(zeta, times, BINS))
-    lost = float(moves.lost.sum() / (moves.lost.sum() + moves.count.sum()))
+    lost = float(moves.lost.sum() / (moves.lost.sum() + moves.number.sum()))
     coarseness = kappa.value * float(np.diff(times).max())
     status = DriftStatus.COARSE if coarseness > COARSE else DriftStatus.MEASURED
     if lost > MOST_LOST:
@@ -233,7 +236,7 @@ def restoring_drift(
         p_constant,
         coarseness,
         lost,
-        int(moves.count.sum()),
+        int(moves.number.sum()),
         seeds,
         replicates,
         nominal,
@@ -244,8 +247,8 @@ def restoring_drift(
 
 def estimates(blocks: Moves, level: float) -> tuple[Estimate, float, Estimate, float]:
     """Drift and slope with intervals and p-values, from the sums of each block."""
-    n = blocks.count.size
-    means = blocks.move / blocks.count
+    n = blocks.number.size
+    means = blocks.move / blocks.number
     value, error = float(means.mean()), float(means.std(ddof=1)) / math.sqrt(n)
     quantile = float(student.isf(0.5 * (1.0 - level), n - 1))
     slope = float(blocks.with_move.sum() / blocks.with_place.sum())

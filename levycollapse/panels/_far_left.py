@@ -6,6 +6,7 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._checks import FloatArray
 
@@ -20,7 +21,7 @@ class Moves(NamedTuple):
     ----------
     move : ndarray
         Sum of the moves per unit time, less those of all units.
-    count : ndarray
+    number : ndarray
         How many were summed.
     lost : ndarray
         How many were selected but have no move.
@@ -29,7 +30,7 @@ class Moves(NamedTuple):
     """
 
     move: FloatArray
-    count: FloatArray
+    number: FloatArray
     lost: FloatArray
     with_move: FloatArray
     with_place: FloatArray
@@ -70,10 +71,11 @@ def _selected_moves(selecting: FloatArray, measuring: FloatArray, spacing: Float
     )
 
 
-def _mean(x: FloatArray, used: FloatArray, axis: int) -> FloatArray:
+def _mean(x: FloatArray, used: NDArray[np.bool_], axis: int) -> FloatArray:
     """Mean over the units, with the axis kept; 0 where there are none."""
     total = np.sum(x, axis=axis, keepdims=True, where=used)
-    return total / np.maximum(np.sum(used, axis=axis, keepdims=True), 1)
+    mean: FloatArray = total / np.maximum(np.sum(used, axis=axis, keepdims=True), 1)
+    return mean
 
 
 def halves(x: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -113,4 +115,5 @@ def residual_moves(zeta: FloatArray, times: FloatArray, curve: tuple[FloatArray,
     move = np.diff(mean, axis=2)[:, :, 1:]
     known = np.isfinite(move)
     drift = np.interp(mean[:, :, :-2], *curve) * np.diff(times)[1:]
-    return np.where(known, move - _mean(move, known, 1), np.nan) - drift
+    residual: FloatArray = np.where(known, move - _mean(move, known, 1), np.nan) - drift
+    return residual

@@ -131,7 +131,11 @@ def scale_persistence_test(
     Units with a missing value, and those half of whose increments are equal, are left out and counted. Choose units by
     their time scale, as `training.slow_units` does, not by index, and never pool tensors.
 
-    PERSISTENCE_FIGURES
+    Called NOT_PERSISTENT at size 0.05 (studies/scale_persistence.json; 1,000 repetitions at 256 units by 26 steps):
+    Gaussian 0.049, scales of units 0.049-0.052, of steps and of both 0.055, AR noise 0.037, studentised residuals
+    0.042; conservative for differenced noise 0.018 and for Gaussian updates through Adam 0.000. Scales of units that
+    drift (AR 0.9, standard deviation of the logarithm 0.1, 0.2): 0.053, 0.067. Stable noise with alpha = 1.5, 20,000
+    values: 1.0 of 100. Scales that change within two or three steps are called NOT_PERSISTENT, as they are.
 
     Stable noise is another question, with an answer of its own: `p_stable` is small where no stable law has both the
     inner and the outer quantiles of the scaled increments. It takes increments as independent, so its size is not known
@@ -159,9 +163,10 @@ def scale_persistence_test(
     if isinstance(draws, (bool, np.bool_)) or not isinstance(draws, (int, np.integer)) or draws < 1.0 / bound - 1.0:
         raise ParameterError(f"draws={draws!r} must be an integer >= 1/size - 1 = {1.0 / bound - 1.0:.6g}")
     random = generator(rng)
-    if x.shape[0] < FEWEST_UNITS or x.shape[1] < FEWEST_STEPS:
+    units, steps = x.shape
+    if units < FEWEST_UNITS or steps < FEWEST_STEPS:
         nan = math.nan
-        return ScalePersistence(Persistence.TOO_FEW, nan, nan, nan, nan, nan, nan, 0, *x.shape, dropped, bound)
+        return ScalePersistence(Persistence.TOO_FEW, nan, nan, nan, nan, nan, nan, 0, units, steps, dropped, bound)
     data = scaled(x)
     noise = noise_of(data.values)
     statistic, drift = adjusted(data.values)
@@ -177,7 +182,8 @@ def scale_persistence_test(
         p_stable,
         noise.correlation,
         noise.loadings.shape[1],
-        *x.shape,
+        units,
+        steps,
         dropped,
         bound,
     )

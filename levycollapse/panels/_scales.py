@@ -101,7 +101,8 @@ def simulated(noise: Noise, scales: Scaled, rng: np.random.Generator) -> FloatAr
     if noise.loadings.shape[1]:
         common = rng.standard_normal((noise.loadings.shape[1], steps + 1))
         drawn = drawn + noise.loadings @ _coloured(common, noise.correlation)
-    return drawn * scales.unit * scales.step
+    panel: FloatArray = drawn * scales.unit * scales.step
+    return panel
 
 
 def _coloured(white: FloatArray, correlation: float) -> FloatArray:

@@ -133,12 +133,12 @@ def stable_index(
 
     The intervals of the last two hold the indices that the estimate does not reject. They must not be used to decide
     whether data are stable: any sample gets an index. Student's t with 5 degrees of freedom, whose tail index is 5, is
-    given a stable index below 2 (1.74 to 1.85, median of 2,000 values), and so is any scale mixture of Gaussians.
+    given a stable index of 1.7 to 1.8, and so is any scale mixture of Gaussians.
     Tempered stable increments, the model's, have none either: theirs depends on how far out the method looks.
 
     Three methods presuppose a power tail and nothing else, and estimate its index from the largest distances. They
     must not be used on stable data: a stable law with alpha near 2 is a power only far beyond where the sample ends.
-    STABLE_FIGURES
+    On 20,000 values with alpha = 1.8 Hill says 2.7 with k = 1,000, and its interval excludes 1.8.
 
     * "hill" has an exact interval for exact Pareto tails, and is the one with a reason for them.
     * "moment" and "pickands" also hold where there is no power tail, and may then say inf; both spread more than Hill,
@@ -147,7 +147,8 @@ def stable_index(
     None may be used on dependent values, as if n were larger than it is, nor on pooled values of different scales: a
     mixture of scales is heavier than each.
 
-    COVERAGE_FIGURES
+    Coverage of the 95 % intervals, with bias and spread, is in studies/stable_index.json; the figures of the likelihood
+    near alpha = 2, where its law is not chi-square, are the ones to look at before use there.
 
     References
     ----------

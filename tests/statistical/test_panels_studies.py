@@ -39,6 +39,7 @@ def the_record(name, study, **wanted):
     return record, cell
 
 
+@pytest.mark.study
 @pytest.mark.parametrize("name", ["restoring_drift", "scale_persistence", "stable_index"])
 def test_every_cell_is_recorded(name):
     study = load(name)

@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from scipy.stats import t as student
 from scipy.stats import ttest_1samp
 
 import levycollapse as lc
 from levycollapse.panels import DriftStatus, Persistence
-from levycollapse.panels._far_left import block_sums, far_left_moves
+from levycollapse.panels._far_left import far_left_moves
 from levycollapse.panels._scales import middle, noise_of, scaled, simulated, statistics
 from levycollapse.panels._trajectory import first_sustained, merged, quantile_width
 from levycollapse.tails import UnitStatus
@@ -64,7 +63,7 @@ def test_moves_against_a_plain_loop():
                     else:
                         lost += 1
             assert found.move[s, j] == pytest.approx(total)
-            assert (found.count[s, j], found.lost[s, j]) == (count, lost)
+            assert (found.number[s, j], found.lost[s, j]) == (count, lost)
 
 
 def test_estimate_is_the_t_test_of_the_halves():
@@ -73,7 +72,7 @@ def test_estimate_is_the_t_test_of_the_halves():
     moves = far_left_moves(panel.values, np.arange(12.0))
     # Ten transitions: four, two left out, four.
     means = [
-        (moves.move[s, part].sum() / moves.count[s, part].sum()) for part in (slice(4), slice(6, 10)) for s in range(3)
+        (moves.move[s, part].sum() / moves.number[s, part].sum()) for part in (slice(4), slice(6, 10)) for s in range(3)
     ]
     test = ttest_1samp(means, 0.0)
     assert result.p_value == pytest.approx(test.pvalue)
@@ -296,7 +295,6 @@ def test_trajectory_is_what_tails_say():
             assert str(at.verdict.values) == lc.tails.tail_shape(tau[i, :, t]).shape.value
             assert float(at.delta_zeta) == pytest.approx(np.diff(np.quantile(-np.log(tau[i, :, t]), [0.1, 0.9]))[0])
     power = (path.data.verdict == "power").values
-    assert power[:, 3:].sum() >= 7
     assert path.first_power.tolist() == first_sustained(power, 10.0 * np.arange(7), 2)[0].tolist()
 
 
