@@ -135,7 +135,8 @@ def scale_persistence_test(
     Gaussian 0.049, scales of units 0.049-0.052, of steps and of both 0.055, AR noise 0.037, studentised residuals
     0.042; conservative for differenced noise 0.018 and for Gaussian updates through Adam 0.000. Scales of units that
     drift (AR 0.9, standard deviation of the logarithm 0.1, 0.2): 0.053, 0.067. Stable noise with alpha = 1.5, 20,000
-    values: 1.0 of 100. Scales that change within two or three steps are called NOT_PERSISTENT, as they are.
+    values: 1.0, and 1 % of Gaussian increments 4 times as large: 0.99, of 100 each. Scales that change within two or
+    three steps are called NOT_PERSISTENT, as they are.
 
     Stable noise is another question, with an answer of its own: `p_stable` is small where no stable law has both the
     inner and the outer quantiles of the scaled increments. It takes increments as independent, so its size is not known

@@ -83,7 +83,7 @@ def trajectory(panel: Any, *, sustain: int = 3, level: float = 0.95) -> Trajecto
 
     A unit that one replicate can only bound counts as a bound, one that does not decay for some replicate as none.
     delta_zeta is nan where a tenth or more of the units are bounds; its interval, from order statistics, holds with at
-    least its level, for both quantiles together (0.99, 0.985, 0.97 at 64, 128, 512 units, measured at 0.95 on normal zeta).
+    least its level, for both quantiles together (0.99, 0.985, 0.97 at 64, 128, 512 units, for 0.95 and normal zeta).
 
     A verdict has an error of 5 % at each checkpoint on log-normal spectra, so that the first one of many means little;
     a sustained one still is no test, since neighbouring checkpoints agree. Where none is sustained the time is

@@ -138,7 +138,8 @@ def stable_index(
 
     Three methods presuppose a power tail and nothing else, and estimate its index from the largest distances. They
     must not be used on stable data: a stable law with alpha near 2 is a power only far beyond where the sample ends.
-    On 20,000 values with alpha = 1.8 Hill says 2.7 with k = 1,000, and its interval excludes 1.8.
+    On 20,000 values with alpha = 1.8 Hill's interval covers 1.8 in 0.2 of 500 samples, with the default k; with k =
+    1,000 it says 2.7.
 
     * "hill" has an exact interval for exact Pareto tails, and is the one with a reason for them.
     * "moment" and "pickands" also hold where there is no power tail, and may then say inf; both spread more than Hill,
@@ -147,8 +148,8 @@ def stable_index(
     None may be used on dependent values, as if n were larger than it is, nor on pooled values of different scales: a
     mixture of scales is heavier than each.
 
-    Coverage of the 95 % intervals, with bias and spread, is in studies/stable_index.json; the figures of the likelihood
-    near alpha = 2, where its law is not chi-square, are the ones to look at before use there.
+    Coverage (studies/stable_index.json): "ecf" on 200 values with alpha = 1.5, 0.952 of 2,000. The likelihood's interval
+    is chi-square's, which near alpha = 2 is not its law; its coverage there is not measured yet.
 
     References
     ----------

@@ -74,7 +74,7 @@ def test_recorded_coverage_of_the_index():
 
 def test_a_null_of_the_drift_with_fresh_draws():
     study = load("restoring_drift")
-    record, cell = the_record("restoring_drift", study, kind=["walk"], seeds=3, checkpoints=13)
+    record, cell = the_record("restoring_drift", study, kind=["static"], seeds=3, checkpoints=40)
     fresh = study.run_cell(cell, 200, salt=1)
     assert inside(fresh["rejected"], record["rejected"], 200)
     assert fresh["kappa_sd"] == pytest.approx(record["kappa_sd"], rel=0.25)
