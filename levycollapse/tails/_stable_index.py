@@ -148,7 +148,7 @@ def stable_index(
     None may be used on dependent values, as if n were larger than it is, nor on pooled values of different scales: a
     mixture of scales is heavier than each.
 
-    Coverage (studies/stable_index.json): "ecf" on 200 values with alpha = 1.5, 0.952 of 2,000. The likelihood's interval
+    Coverage (studies/stable_index.json): "ecf" on 200 values with alpha = 1.5, 0.952 of 2,000. The interval of "ml"
     is chi-square's, which near alpha = 2 is not its law; its coverage there is not measured yet.
 
     References
