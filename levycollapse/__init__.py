@@ -20,6 +20,7 @@ from typing import Any as _Any
 
 if TYPE_CHECKING:
     from . import networks as networks
+    from . import panels as panels
     from . import plotting as plotting
     from . import symbolic as symbolic
     from . import tails as tails
@@ -223,7 +224,7 @@ _HOME = {
         "TrainingError",
     ],
 }
-_SUBPACKAGES = ["plotting", "symbolic", "tails"]
+_SUBPACKAGES = ["panels", "plotting", "symbolic", "tails"]
 #: Reached by name and not by `from levycollapse import *`, since they need torch, which not everybody has.
 _OPTIONAL = ["networks", "training"]
 _MODULE_OF = {name: module for module, names in _HOME.items() for name in names}

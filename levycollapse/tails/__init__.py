@@ -14,6 +14,9 @@ from ._spectrum import LocalIndex as LocalIndex
 from ._spectrum import SpectrumFit as SpectrumFit
 from ._spectrum import SpectrumFitStatus as SpectrumFitStatus
 from ._spectrum import fit_spectrum as fit_spectrum
+from ._stable_index import StableIndex as StableIndex
+from ._stable_index import StableIndexStatus as StableIndexStatus
+from ._stable_index import stable_index as stable_index
 from ._threshold import ThresholdFit as ThresholdFit
 from ._units import UnitStatus as UnitStatus
 
@@ -28,10 +31,13 @@ __all__ = [
     "Shape",
     "SpectrumFit",
     "SpectrumFitStatus",
+    "StableIndex",
+    "StableIndexStatus",
     "TailShape",
     "ThresholdFit",
     "UnitStatus",
     "fit_spectrum",
     "regime",
+    "stable_index",
     "tail_shape",
 ]
