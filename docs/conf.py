@@ -26,7 +26,7 @@ html_title = "levycollapse"
 html_theme_options = {"show_toc_level": 2, "navigation_with_keys": False}
 html_static_path = ["_static"]
 html_css_files = ["wide.css"]
-PLAIN = "index quickstart theory simulation stationary learnability networks tails training changelog"
+PLAIN = "index quickstart theory simulation stationary learnability networks tails panels training changelog"
 html_sidebars = {page: [] for page in PLAIN.split()}
 
 autosummary_generate = True
