@@ -87,7 +87,7 @@ def test_units_bounded_below_the_threshold_are_left_out():
     [
         (np.arange(1.0, 20.0), None, "at least 20"),
         (np.full(64, 2.0), np.where(np.arange(64) < 5, 2, 0), "known are equal"),
-        (np.arange(1.0, 65.0), np.where(np.arange(64) < 50, 1, 0), None),
+        (np.arange(1.0, 65.0) / 51.0, np.where(np.arange(64) < 50, 1, 0), None),
         (np.full(64, np.nan), np.ones(64, dtype=int), "below one step"),
     ],
 )
@@ -109,3 +109,13 @@ def test_one_time_scale_is_the_lightest_spectrum():
 def test_bad_size():
     with pytest.raises(lc.ParameterError, match=r"size=0\.5 must be"):
         lc.tails.tail_shape(np.arange(1.0, 65.0), size=0.5)
+
+
+def test_reason_tells_bounds_from_what_counts_as_censored():
+    tau = np.sort(lc.Pareto(beta=0.5).rvs(512, rng=6))
+    late = np.isin(np.arange(512), [400, 505])
+    found = lc.tails.tail_shape(tau, late)
+    assert found.shape is Shape.UNDECIDED and found.n_censored == 112
+    assert found.reason == (
+        "2 of the upper 128 time scales are only bounds; with those above the smallest of them, 112 count as censored"
+    )
