@@ -88,7 +88,7 @@ def _run(arguments: list[str] | None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _show(message: Warning | str, *_: object) -> None:
+def _show(message: Warning | str, *_: object, **__: object) -> None:
     """A warning in one line, without the place in this package that gave it."""
     print(f"levycollapse: warning: {' '.join(str(message).split())}", file=sys.stderr)
 
