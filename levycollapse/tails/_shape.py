@@ -128,7 +128,7 @@ def tail_shape(tau: Any, censored: Any = None, *, size: float = 0.05) -> TailSha
 
     Bounds among known values (studies/scattered_bounds.json; 400 repetitions, 64 and 512 units: 5 % of the units, up to
     30 % of the slowest, or clocks that know nothing of the unit): POWER on log-normal 0.01-0.07, 0.02-0.06 (over 3,000
-    repetitions of the largest at 64 units 0.05), on exponential spectra 0; on Pareto with beta = 0.8 0.38-0.63, 0.58-0.85.
+    repetitions of the largest at 64 units 0.05), on exponential spectra 0; on Pareto (beta = 0.8) 0.38-0.63, 0.58-0.85.
 
     How often (studies/spectrum_verdict.json; 3,000 repetitions, 1,000 at 4096 units), at 64, 512, 4096 units. POWER
     by mistake: log-normal 0.05-0.06, exponential, narrow normal and narrow uniform 0-0.001, log-normal with a fifth
