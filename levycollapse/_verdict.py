@@ -290,6 +290,8 @@ def verdict(
     >>> found.shape.shape.value, found.phase, [phase.name for phase in found.candidates]
     ('power', None, ['BROAD', 'COLLAPSED'])
     """
+    if independent not in (None, True, False):
+        raise ParameterError(f"independent={independent!r} must be True, False or None")
     tau, status = _spectrum(spectrum)
     shape = tail_shape(tau, status)
     fit = fit_spectrum(tau, status, level=level)

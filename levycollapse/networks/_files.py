@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from torch import Tensor
 
 from ..errors import CheckpointError
 
+#: What torch prints in bold.
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _SUFFIXES = ".safetensors, .pt, .pth, .bin, .ckpt or .npz"
 
 
@@ -74,7 +78,10 @@ def _pt(path: Path) -> dict[str, Tensor]:
             f"module.state_dict(), not of the module), found: {_short(error)}"
         ) from error
     out: dict[str, Tensor] = {}
-    _flatten("", content, out)
+    try:
+        _flatten("", content, out)
+    except RecursionError:
+        raise CheckpointError(f"{path}: expected nested dictionaries, found one that holds itself") from None
     return out
 
 
@@ -87,5 +94,9 @@ def _flatten(prefix: str, value: Any, out: dict[str, Tensor]) -> None:
 
 
 def _short(error: Exception) -> str:
-    text = " ".join(str(error).split())
+    wanted = re.search(r"GLOBAL (\S+)", str(error))
+    if isinstance(error, UnpicklingError):
+        # torch explains at length how to run the code all the same.
+        return f"a pickle that asks for {wanted[1]}" if wanted else "a pickle that is no plain dictionary of tensors"
+    text = " ".join(_COLOUR.sub("", str(error)).split())
     return f"{type(error).__name__}: {text if len(text) <= 160 else text[:157] + '...'}"

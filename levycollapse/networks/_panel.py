@@ -60,6 +60,15 @@ class Probe:
         #: Layer, direction and number of units of each layer, once something was measured.
         self.places: list[tuple[int, int, int]] | None = None
 
+    def places_of(self, checkpoint: Any) -> list[tuple[int, int, int]]:
+        """Layer, direction and number of units of each layer that is measured."""
+        every = [part for level in read_network(checkpoint, submodule=self.submodule).layers for part in level]
+        return [
+            (part.layer, part.direction, part.hidden_size)
+            for part in every
+            if self.layer in (None, part.layer) and self.direction in (None, part.direction)
+        ]
+
     def __call__(self, checkpoint: Any) -> tuple[FloatArray, FloatArray, NDArray[np.int8]]:
         """Rate, standard error and status of every unit, (unit, replicate) each."""
         network = read_network(checkpoint, submodule=self.submodule)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor, nn, no_grad
 
 from .._checks import choice
 from ..errors import CheckpointError, ParameterError
-from ._capture import HookedNetwork
+from ._capture import HookedNetwork, left_as_found
 from ._cells import CELLS
 from ._dense import DenseLayer
 from ._files import read_tensors
@@ -247,7 +247,9 @@ def _from_module(root: nn.Module, submodule: str | None) -> Network:
     if len(chosen) > 1:
         raise ParameterError(f"submodule={submodule!r}: the model has {listing(chosen)}; choose one of them")
     name, target = next(iter(chosen.items()))
-    stack = _stack(target, name)
+    # A parametrization may change its buffers, or draw, whenever a weight is read in training mode.
+    with left_as_found(target), no_grad():
+        stack = _stack(target, name)
     return stack if target is root else HookedNetwork(root, name, target, stack)
 
 

@@ -93,6 +93,9 @@ class Source:
         if not fits or 0 in value.shape:
             wanted = ", ".join("any" if n is None else str(n) for n in shape)
             raise self.error(key, f"shape {tuple(value.shape)}", f"shape ({wanted})")
+        if value.layout != torch.strided or value.is_meta or value.is_quantized:
+            what = "no values (device meta)" if value.is_meta else f"a tensor of layout {value.layout}"
+            raise self.error(key, what, "a dense tensor")
         bad = ~torch.isfinite(value)
         if bad.any():
             index = tuple(int(i) for i in bad.nonzero()[0])

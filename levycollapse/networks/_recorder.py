@@ -19,6 +19,7 @@ from torch import nn
 
 from .._checks import FloatArray
 from ..errors import CheckpointError, ParameterError
+from ..tails import UnitStatus
 from ._options import whole
 from ._panel import Probe, panel_dataset
 
@@ -222,15 +223,20 @@ class ZetaRecorder:
         except (OSError, EOFError, KeyError, TypeError, ValueError, BadZipFile, zlib.error) as problem:
             raise CheckpointError(f"{where}: not a file that ZetaRecorder.save has written: {problem}") from None
         shape = (units, steps.size, self._probe.replicates)
-        if version != FORMAT or any(part.shape != shape for part in (mu, error, status)):
+        if version != FORMAT or steps.ndim != 1 or any(part.shape != shape for part in (mu, error, status)):
             raise CheckpointError(
                 f"{where}: format {version}, shape {mu.shape}; expected format {FORMAT}, shape {shape}"
             )
+        whole_steps = steps.dtype.kind == "i" and (steps >= 0).all() and (np.diff(steps) > 0).all()
+        numbers = mu.dtype == error.dtype == np.float64 and status.dtype == np.int8
+        if not whole_steps or not numbers or not np.isin(status, list(UnitStatus)).all() or min(min(places)) < 0:
+            raise CheckpointError(f"{where}: found steps or values that ZetaRecorder.save does not write")
         for name, then, now in (("seed", seed, self.seed), ("kernel", kernel, self._probe.kernel)):
             if then != now:
                 raise ParameterError(f"{where} was recorded with {name}={then!r}, not {now!r}")
-        if self._probe.places not in (None, places):
-            raise ParameterError(f"{where} has units {places} (layer, direction, number), not {self._probe.places}")
+        own = self._probe.places_of(self.module)
+        if places != own:
+            raise ParameterError(f"{where} has units {places} (layer, direction, number), not {own}")
         self._probe.places = places
         self.steps = [int(step) for step in steps]
         self._records = [(mu[:, i], error[:, i], status[:, i]) for i in range(steps.size)]

@@ -104,7 +104,8 @@ def _envelope(verdict: Verdict, ax: Axes) -> None:
     if verdict.lags.size:
         shown = (verdict.lags > 0) & (verdict.f > 0)
         ax.loglog(verdict.lags[shown], verdict.f[shown], color="C0", label="measured")
-        bottoms.append(float(verdict.f[shown].min()))
+        if shown.any():
+            bottoms.append(float(verdict.f[shown].min()))
         window = verdict.decay.window if verdict.decay is not None else (np.nan, np.nan)
         if np.isfinite(window[0]):
             ax.axvspan(*window, color="0.92", zorder=-1)

@@ -213,9 +213,12 @@ def regime(
             raise ParameterError("compat='reference' takes no window, and at least six lags with f > 0")
         return gate_reference(at, mean)
     if window is not None:
-        first, last = (float(v) for v in checked("window", window, POSITIVE).reshape(2))
+        ends = checked("window", window, POSITIVE)
+        if ends.shape != (2,):
+            raise ParameterError(f"window={window!r} must be two lags, the first and the last")
+        first, last = (float(v) for v in ends)
         if not at[0] * (1 - 1e-12) <= first < last <= at[-1] * (1 + 1e-12):
-            raise ParameterError(f"window={window!r} must be two increasing lags from {at[0]!r} to {at[-1]!r}")
+            raise ParameterError(f"window={window!r} must be two increasing lags from {at[0]} to {at[-1]}")
     usable = int(_usable(curves))
     at, curves = at[:usable], curves[:, :usable]
     if window is None and usable:

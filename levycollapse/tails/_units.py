@@ -87,7 +87,16 @@ def read_units(tau: Any, censored: Any = None) -> Units:
     if bad.any():
         where = int(np.flatnonzero(bad)[0])
         name = UnitStatus(int(status[where])).name
-        raise ParameterError(f"tau[{where}]={values[where]!r} must be a finite number > 0 for a unit that is {name}")
+        value = float(values[where])
+        raise ParameterError(f"tau[{where}]={value!r} must be a finite number > 0 for a unit that is {name}")
+    # Flags of 0 and 1 are the numbers of other statuses.
+    long = (status == UnitStatus.BELOW_STEP) & (values >= 1)
+    if long.any():
+        where = int(np.flatnonzero(long)[0])
+        raise ParameterError(
+            f"tau[{where}]={float(values[where])!r} must be < 1 for a unit that is BELOW_STEP (1); give lower bounds "
+            "as True or CENSORED_LONG (2)"
+        )
     counts = {item.name: int((status == item).sum()) for item in UnitStatus}
     kept = status != UnitStatus.GROWING
     below = (status == UnitStatus.BELOW_STEP) & ~(np.isfinite(values) & (values > 0))
@@ -99,7 +108,10 @@ def read_units(tau: Any, censored: Any = None) -> Units:
 
 
 def _statuses(censored: Any) -> NDArray[np.int64]:
-    given = np.asarray(censored)
+    given = np.ma.asanyarray(censored)
+    if np.ma.is_masked(given):
+        raise ParameterError("censored has masked entries; fill or drop them first")
+    given = np.asarray(given)
     if given.dtype == bool:
         return np.where(given, int(UnitStatus.CENSORED_LONG), int(UnitStatus.RESOLVED))
     out = np.empty(given.shape, dtype=np.int64)
@@ -109,7 +121,7 @@ def _statuses(censored: Any) -> NDArray[np.int64]:
         except (KeyError, ValueError, TypeError):
             names = ", ".join(f"{status.name} ({status.value})" for status in UnitStatus)
             raise ParameterError(
-                f"censored[{', '.join(map(str, index))}]={item!r} must be a boolean or one of {names}"
+                f"censored[{', '.join(map(str, index))}]={item!s} must be a boolean or one of {names}"
             ) from None
         if not isinstance(item, str) and out[index] != item:
             raise ParameterError(

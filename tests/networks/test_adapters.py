@@ -324,6 +324,18 @@ def test_parametrized_weights():
     assert agrees(last_level(read_network(m), x)[0], y)
 
 
+def test_parametrizations_that_change_when_read_are_left_alone():
+    m = nn.GRU(D, H, batch_first=True).double()
+    nn.utils.parametrizations.spectral_norm(m, "weight_hh_l0")
+    before = copy.deepcopy(m.state_dict())
+    layers = read_network(m)
+    assert m.training and all(torch.equal(value, before[name]) for name, value in m.state_dict().items())
+    x = random(B, T, D)
+    with torch.no_grad():
+        y, _ = m.eval()(x)
+    assert agrees(last_level(layers, x)[0], y)
+
+
 def test_what_is_asked_for_must_be_there():
     model = Model(nn.LSTM(D, H, batch_first=True))
     with pytest.raises(ParameterError, match=r"'encoder\.decoder', 'encoder\.lstm'; choose one"):

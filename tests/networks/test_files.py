@@ -224,3 +224,29 @@ def test_npz_of_foreign_byte_order(tmp_path):
         tmp_path / "big.npz", note=np.array("text"), **{k: v.numpy().astype(">f4") for k, v in m.state_dict().items()}
     )
     assert torch.equal(read_network(tmp_path / "big.npz").layers[0][0].weight_hh, m.weight_hh_l0)
+
+
+def test_errors_about_pickles_are_one_sentence(tmp_path):
+    path = tmp_path / "net.pt"
+    torch.save(nn.GRU(D, H), path)
+    with pytest.raises(CheckpointError, match=r"asks for torch\.nn\.modules\.rnn\.GRU") as caught:
+        inspect(path)
+    assert "\x1b" not in str(caught.value) and "weights_only" not in str(caught.value)
+    path.write_bytes(pickle.dumps({"weight_hh_l0": [1.0]}, protocol=4))
+    with pytest.raises(CheckpointError, match="a pickle that is no plain dictionary of tensors"):
+        inspect(path)
+
+
+def test_tensors_without_values_and_dictionaries_without_end(tmp_path):
+    path, good = tmp_path / "net.pt", dict(nn.GRU(D, H).state_dict())
+    torch.save({**good, "weight_hh_l0": good["weight_hh_l0"].to("meta")}, path)
+    with pytest.raises(CheckpointError, match="'weight_hh_l0': found no values"):
+        inspect(path)
+    torch.save({**good, "weight_hh_l0": good["weight_hh_l0"].to_sparse()}, path)
+    with pytest.raises(CheckpointError, match=r"layout torch\.sparse_coo, expected a dense tensor"):
+        inspect(path)
+    endless: dict = {}
+    endless["net"] = endless
+    torch.save(endless, path)
+    with pytest.raises(CheckpointError, match="holds itself"):
+        inspect(path)

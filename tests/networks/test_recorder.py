@@ -170,10 +170,21 @@ def test_files_that_do_not_fit(tmp_path):
         nw.ZetaRecorder(net, x, every=1, kernel="gates").restore(path)
     with pytest.raises(CheckpointError, match="expected format"):
         nw.ZetaRecorder(net, x, every=1, replicates=3).restore(path)
-    other = nw.ZetaRecorder(nw.GRU(3, 5), x, every=1)
-    other(0)
     with pytest.raises(ParameterError, match="has units"):
-        other.restore(path)
+        nw.ZetaRecorder(nw.GRU(3, 5), x, every=1).restore(path)
+    whole = dict(np.load(path))
+    forged = [
+        {"steps": np.array([0.0])},
+        {"steps": np.array([-1])},
+        {"steps": np.zeros((1, 1), dtype=int)},
+        {"mu": np.full(whole["mu"].shape, "a")},
+        {"status": whole["status"] + np.int8(99)},
+        {"header": np.array(str(whole["header"]).replace("[[0, 0, 4]]", "[[0, 0, -1], [0, 0, 5]]"))},
+    ]
+    for change in forged:
+        np.savez(tmp_path / "forged.npz", **{**whole, **change})
+        with pytest.raises(CheckpointError, match=r"does not write|expected format"):
+            nw.ZetaRecorder(net, x, every=1).restore(tmp_path / "forged.npz")
     for content in (path.read_bytes()[:200], b"", b"no archive"):
         path.write_bytes(content)
         with pytest.raises(CheckpointError, match="not a file that"):

@@ -110,3 +110,22 @@ def test_a_cell_of_verdicts_with_fresh_draws(verdicts):
     fresh = verdicts.run_cell(verdicts.cells()[index], 2000, salt=1)
     low, high = binom.ppf([1e-4, 1 - 1e-4], 2000, record["power"]) / 2000
     assert low <= fresh["power"] <= high
+
+
+def test_recorded_scattered_bounds():
+    study, found = load("scattered_bounds"), records("scattered_bounds")
+    assert [{key: r[key] for key in ("spectrum", "bounds", "width")} for r in found] == study.cells()
+    limit = binom.ppf(0.999, study.REPETITIONS, 0.06) / study.REPETITIONS
+    for record in found:
+        assert record["repetitions"] >= study.REPETITIONS
+        if record["spectrum"] != "pareto":
+            assert record["power"] <= limit, record
+        else:
+            assert record["light"] <= limit + 0.02, record
+
+
+def test_a_cell_of_scattered_bounds_with_fresh_draws():
+    study, record = load("scattered_bounds"), records("scattered_bounds")[2]
+    fresh = study.run_cell(study.cells()[2], 150, salt=1)
+    low, high = binom.ppf([1e-4, 1 - 1e-4], 150, record["power"]) / 150
+    assert low <= fresh["power"] <= high

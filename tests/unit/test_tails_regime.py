@@ -108,3 +108,10 @@ def test_one_replicate_that_is_everything():
 def test_bad_input(arguments, message):
     with pytest.raises(lc.ParameterError, match=message):
         regime(**arguments)
+
+
+@pytest.mark.parametrize("window", [3.0, (1.0, 2.0, 3.0)])
+def test_a_window_has_two_ends(window):
+    lags = np.geomspace(1.0, 400.0, 40)
+    with pytest.raises(lc.ParameterError, match="must be two lags, the first and the last"):
+        regime(lags, lags**-0.5, window=window)

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 import levycollapse as lc
-from levycollapse.tails import Shape
+from levycollapse.tails import Shape, _progressive
 from levycollapse.tails._shape import SEED, _simulated, null_laws, statistic, upper_share, upper_size
 
 
@@ -87,7 +87,7 @@ def test_units_bounded_below_the_threshold_are_left_out():
     [
         (np.arange(1.0, 20.0), None, "at least 20"),
         (np.full(64, 2.0), np.where(np.arange(64) < 5, 2, 0), "known are equal"),
-        (np.arange(1.0, 65.0), np.where(np.arange(64) < 50, 1, 0), None),
+        (np.arange(1.0, 65.0) / 51.0, np.where(np.arange(64) < 50, 1, 0), None),
         (np.full(64, np.nan), np.ones(64, dtype=int), "below one step"),
     ],
 )
@@ -109,3 +109,44 @@ def test_one_time_scale_is_the_lightest_spectrum():
 def test_bad_size():
     with pytest.raises(lc.ParameterError, match=r"size=0\.5 must be"):
         lc.tails.tail_shape(np.arange(1.0, 65.0), size=0.5)
+
+
+def test_bounds_among_known_values_take_little():
+    tau = np.sort(lc.Pareto(beta=0.5).rvs(512, rng=6))
+    late = np.isin(np.arange(512), [400, 505])
+    found, whole = lc.tails.tail_shape(tau, late), lc.tails.tail_shape(tau)
+    assert found.shape is whole.shape is Shape.POWER and found.n_censored == 2 and found.k == whole.k
+    assert found.p_power == pytest.approx(whole.p_power, abs=0.05)
+    # Bounds between the same known values are the same knowledge.
+    moved = tau.copy()
+    moved[400] = 0.5 * (tau[399] + tau[400])
+    assert lc.tails.tail_shape(moved, late).statistic == found.statistic
+
+
+def test_product_limit_with_all_bounds_on_top():
+    y = np.sort(np.random.default_rng(0).standard_normal(41))[::-1]
+    excess, at_risk = _progressive.arrange(y, np.arange(41) < 7)
+    expected = statistic(y, 7) * np.sqrt(39 / 40)
+    assert _progressive.statistic(excess, at_risk) == pytest.approx(expected, rel=1e-12)
+    assert (at_risk == np.arange(40, 7, -1)).all()
+
+
+@pytest.mark.parametrize(("law", "draw"), [(0, "standard_normal"), (1, "standard_exponential")])
+def test_null_laws_against_units_that_leave(law, draw):
+    n, k, leave = 40, 20, {0: 2, 5: 3, 9: 1}
+    rng, values = np.random.default_rng(3), []
+    for _ in range(2000):
+        y = np.sort(getattr(rng, draw)(n))[::-1]
+        left, known, late = list(y[:k][::-1]), [], []
+        while left:
+            known.append(left.pop(0))
+            for _ in range(leave.get(len(known) - 1, 0)):
+                left.pop(int(rng.integers(len(left))))
+                late.append(known[-1])
+        every, bound = np.array(known + late), np.arange(k) >= len(known)
+        # Of equal values the censored are the slower.
+        order = np.lexsort((~bound, -every))
+        excess, at_risk = _progressive.arrange(np.append(every[order], y[k]), np.append(bound[order], False))
+        values.append(_progressive.statistic(excess, at_risk))
+    laws = _progressive.null_laws(n, k, at_risk, 4000, np.random.SeedSequence(1))
+    assert ks_2samp(values, laws[law]).pvalue > 1e-3

@@ -172,3 +172,13 @@ def test_picture(found, tau, tmp_path):
         lc.plotting.plot_verdict(found, axes=axes[:1])
     with pytest.raises(lc.ParameterError, match="must be a result of"):
         lc.plotting.plot_verdict(3)
+
+
+def test_an_envelope_of_zeros_can_be_drawn(tau):
+    axes = lc.plotting.plot_verdict(lc.verdict(tau, (np.geomspace(1.0, 400.0, 40), np.zeros(40))))
+    assert len(axes) == 3
+
+
+def test_independent_is_a_truth_value(tau):
+    with pytest.raises(lc.ParameterError, match="independent='yes' must be True, False or None"):
+        lc.verdict(tau, independent="yes")
