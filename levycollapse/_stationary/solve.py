@@ -73,7 +73,8 @@ def stationary_density(
         any even grid. `status` tells.
     rtol : float, optional
         Error estimate that the Fourier method must reach, relative to the density. The chain reports its error and
-        does not control it; "auto" refuses one above 0.02 and above `rtol`.
+        does not control it; above 0.02 (and `rtol`) "auto" refuses it where the Fourier method failed, and warns where
+        the chain is the only method.
     box : (float, float), optional
         Box of the untilted solve, in units of zeta. Found beforehand from the exponents if not given.
     n : int, optional
@@ -93,12 +94,14 @@ def stationary_density(
         of models, or an argument is out of range.
     ConvergenceError
         If `rtol` cannot be reached and `method` is "fourier", or `box`, `n` or a smaller `rtol` than 1e-12 was asked
-        for, or the chain's error is above 0.02 (and `rtol`) where "auto" took it; the message has the error that was.
+        for, or the chain's error is above 0.02 (and `rtol`) where "auto" took it because the Fourier method had failed;
+        the message has the error that was.
 
     Warns
     -----
     AccuracyWarning
-        If "auto" took the chain after the Fourier method had failed (DISCRETISED) and its error is above `rtol`, or if
+        If "auto" took the chain after the Fourier method had failed (DISCRETISED) and its error is above `rtol`, if the
+        chain is the only method (walls, lam = 0) and its error is above 0.02 (and `rtol`), or if
         the far tails have less than max(`rtol`, 1e-6) (TAIL_LIMITED: rare jumps ten digits below everything else).
 
     See Also
@@ -144,7 +147,8 @@ def stationary_density(
             raise ParameterError(f"n={n!r} is more than the {MOST_NODES} nodes that the chain can take")
         law = chain_density(model, problem, n=n, box=interval, walls=barrier)
         if method == "auto" and not law.error <= max(WORST_CHAIN, tolerance):
-            raise ConvergenceError(_too_inaccurate(law, tolerance))
+            # There is no other method to turn to.
+            warnings.warn(f"{_too_inaccurate(law, tolerance)}, and says so no more", AccuracyWarning, stacklevel=2)
         return law
     if n is not None and n > MOST_POINTS:
         raise ParameterError(f"n={n!r} is more than the {MOST_POINTS} points that the Fourier method can take")

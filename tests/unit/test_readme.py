@@ -60,4 +60,6 @@ def test_api_page_lists_every_public_name():
     for room in rooms:
         face = (ROOT / "levycollapse" / room / "__init__.py").read_text()
         names = set(re.findall(r'^    "(\w+)",$', face[face.index("__all__") :], flags=re.MULTILINE))
-        assert listed[f"levycollapse.{room}"] == names - {"COLUMN_WIDTH"}, room
+        # The statuses of units are documented with the tails, where they are defined.
+        elsewhere = {"COLUMN_WIDTH", *(["UnitStatus"] if room == "networks" else [])}
+        assert listed[f"levycollapse.{room}"] == names - elsewhere, room

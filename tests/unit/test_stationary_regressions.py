@@ -327,6 +327,11 @@ def test_chain_that_is_too_inaccurate_is_refused(monkeypatch):
     ):
         lc.stationary_density(model)
     assert lc.stationary_density(model, method="chain").error > 0.02
+    # Without tempering there is no other method.
+    untempered = model_of(kappa=1.0, eta_G=0.1, eta_J=0.3, alpha=1.2, lam=0.0)
+    with pytest.warns(lc.AccuracyWarning, match=r"by the Markov chain, not to rtol=1e-08"):
+        law = lc.stationary_density(untempered)
+    assert law.error > 0.02
 
 
 def test_far_tail_where_one_exponential_takes_over_from_another():
