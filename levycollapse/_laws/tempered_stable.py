@@ -385,18 +385,22 @@ class TemperedStable:
 
         Notes
         -----
-        The intervals are from the observed information, symmetric in logit(alpha/2), log lam and log intensity. Do not
-        rely on them where tempering or jumps hardly show in the data (status AT_BORDER, or intervals of more
-        than a decade): the likelihood is not quadratic there. A Gaussian part in the data is taken for jumps.
+        The intervals are from the profile likelihood: the values of a parameter at which the others can be chosen so
+        that the log-likelihood is less than half a chi2 quantile below its maximum. Where tempering or jumps hardly
+        show in the data, as in a few thousand increments of times at which the law is nearly normal, the likelihood is
+        a long ridge from alpha = 0 to 2: the status is then FLAT or AT_BORDER and intervals are open (alpha from 0 or
+        to 2), whatever the estimates look like. The search ends at alpha = 0.05 and 1.995. A Gaussian part in the data
+        is taken for jumps.
 
-        Measured coverage of nominal 95% intervals (studies/fit_coverage.py, three laws, 120 samples each): 92.5% to
-        98.3%, with a standard error of 2%.
+        Measured coverage of nominal 95% intervals is in studies/fit_coverage.json. In its hardest cell (2000
+        increments, alpha = 1.2, lam = 2, t = 1) the likelihood ratio accepts the true alpha, lam and intensity in 97,
+        99 and 98 of 100 samples, and the estimate is at a border in 35.
 
-        A fit tries 100 to 200 laws, some seconds for 1e4 increments.
+        A fit tries 300 to 1300 laws, which takes 2 to 10 s, little more for 1e5 increments than for 1e3.
 
         References
         ----------
-        B. Efron and D. V. Hinkley, Biometrika 65 (1978) 457, for the observed information.
+        S. A. Murphy and A. W. van der Vaart, J. Am. Stat. Assoc. 95 (2000) 449, for the profile likelihood.
 
         Examples
         --------

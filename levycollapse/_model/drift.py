@@ -422,24 +422,44 @@ def _symmetric_flow(distance: FloatArray, advance: FloatArray) -> FloatArray:
     return moved
 
 
-def _asymmetric_flow(distance: FloatArray, here: Any, there: Any, time: FloatArray) -> FloatArray:
-    """Flow with plateau `here` on the side of the point and `there` on the other.
+def asymmetric_shift(distance: FloatArray, here: Any, there: Any, time: Any) -> tuple[FloatArray, FloatArray]:
+    """How far the flow moves a point at `distance` > 0 from the center, in widths, and m = log(exp(2 y) - 1) after it.
 
-    With m = log(exp(2 y) - 1) the solution is implicit but convex and nearly linear at both ends,
-    log(1 + e^m)/there - (1/here + 1/there) m = const + 2 t, so that Newton's iteration converges from anywhere.
+    `here` is the plateau on the side of the point and `there` the other. The solution is implicit in the change d of
+    m, convex and nearly linear at both ends, so that Newton's iteration converges from anywhere:
+
+    log(1 - s + s exp(-d))/there - d/here = 2 t, s = 1/(1 + exp(m)).
+
+    Differences only of what is far apart: a short time and very different plateaus lose no digits.
     """
     distance, here, there, time = np.broadcast_arrays(distance, here, there, time)
-    pull = 1.0 / here + 1.0 / there
-    with np.errstate(divide="ignore"):
-        m_start = np.where(distance > 0, 2.0 * distance + np.log(-np.expm1(-2.0 * distance)), -np.inf)
-    moving = np.isfinite(m_start)
-    m0 = np.where(moving, m_start, 0.0)
-    target = np.logaddexp(0.0, m0) / there - pull * m0 + 2.0 * time
-    m = np.where(m0 > 0, m0 - 2.0 * time * here, m0 - 2.0 * time / pull)
-    for _ in range(60):
-        logistic = np.exp(-np.logaddexp(0.0, -m))
-        step = (np.logaddexp(0.0, m) / there - pull * m - target) / (logistic / there - pull)
-        m = m - step
-        if np.all(np.abs(step) <= 4e-16 * np.maximum(1.0, np.abs(m))):
-            break
-    return np.where(moving, 0.5 * np.logaddexp(0.0, m), 0.0)
+    with np.errstate(over="ignore", under="ignore"):
+        m = 2.0 * distance + np.log(-np.expm1(-2.0 * distance))
+        d = np.where(m > 0, -2.0 * time * here, -2.0 * time / (1.0 / here + 1.0 / there))
+        for _ in range(60):
+            miss = _log_mean_exp(m, d) / there - d / here - 2.0 * time
+            step = miss / (1.0 / here + np.exp(-np.logaddexp(0.0, m + d)) / there)
+            d = d + step
+            if np.all(np.abs(step) <= 4e-16 * np.abs(d)):
+                break
+        return 0.5 * _log_mean_exp(-m, -d), m + d
+
+
+def _log_mean_exp(m: FloatArray, d: FloatArray) -> FloatArray:
+    """log(1 - s + s exp(-d)) for s = 1/(1 + exp(m)), with small relative error."""
+    log_s = -np.logaddexp(0.0, m)
+    change = np.exp(log_s) * np.expm1(-d)
+    plain = (change > -0.5) & (change < 1e300)
+    near = np.log1p(np.where(plain, change, 0.0))
+    return np.where(plain, near, np.logaddexp(-np.logaddexp(0.0, -m), log_s - d))
+
+
+def _asymmetric_flow(distance: FloatArray, here: Any, there: Any, time: FloatArray) -> FloatArray:
+    """Flow with plateau `here` on the side of the point and `there` on the other."""
+    moving = distance > 0
+    start = np.where(moving, distance, 1.0)
+    shift, m = asymmetric_shift(start, here, there, time)
+    # Beside the center the distance itself, not a difference, has small relative error.
+    with np.errstate(under="ignore"):
+        end = np.where(m < 0, 0.5 * np.log1p(np.exp(np.minimum(m, 0.0))), start + shift)
+    return np.where(moving, end, 0.0)

@@ -386,9 +386,14 @@ def _initial(initial: Any, size: int, chosen: IndexArray, key: int) -> FloatArra
     chunk_of = chosen // INITIAL_CHUNK
     for chunk in np.unique(chunk_of):
         generator = np.random.default_rng(np.random.SeedSequence(key, spawn_key=(int(chunk),)))
-        drawn = np.asarray(initial.rvs(INITIAL_CHUNK, generator), dtype=float)
-        if drawn.shape != (INITIAL_CHUNK,) or not np.isfinite(drawn).all():
-            raise ParameterError(f"initial={initial!r}: rvs({INITIAL_CHUNK}, rng) must give as many finite numbers")
+        wrong = f"initial={initial!r}: rvs({INITIAL_CHUNK}, rng) must give as many finite numbers"
+        try:
+            drawn = checked("initial", initial.rvs(INITIAL_CHUNK, generator), FINITE)
+        except (TypeError, ValueError) as error:
+            # Another rvs than the one asked for: of a class, of a family without its parameters, without a generator.
+            raise ParameterError(f"{wrong}, not {type(error).__name__}: {error}") from error
+        if drawn.shape != (INITIAL_CHUNK,):
+            raise ParameterError(f"{wrong}, not an array of shape {drawn.shape}")
         here = chunk_of == chunk
         state[here] = drawn[chosen[here] % INITIAL_CHUNK]
     return state

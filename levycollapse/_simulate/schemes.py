@@ -17,7 +17,7 @@ from .._checks import FloatArray
 from .._kernels import drift_maps as maps
 from .._model.callable_drift import CallableDrift
 from .._model.collapse_model import CollapseModel
-from .._model.drift import Drift, LinearDrift, SaturatingDrift
+from .._model.drift import Drift, LinearDrift, SaturatingDrift, asymmetric_shift
 from ..errors import ParameterError, StepSizeWarning
 
 SCHEMES = ("euler-maruyama", "strang")
@@ -163,10 +163,12 @@ def _saturating_flow(drift: SaturatingDrift, t: float) -> Map:
             return np.asarray(-drift.width * back)
 
     else:
-        unit = _unit(drift)
 
         def moved(y: FloatArray) -> FloatArray:
-            return np.asarray(drift.width * (np.asarray(unit.flow(y, reduced)) - y))
+            sides = (drift.left, drift.right)
+            here, there = np.where(y < 0, *sides), np.where(y < 0, *sides[::-1])
+            shift, _ = asymmetric_shift(np.where(y == 0, 1.0, np.abs(y)), here, there, reduced)
+            return np.asarray(drift.width * np.where(y == 0, 0.0, np.copysign(shift, -y)))
 
     return _tabulated(drift, moved, PLATEAU + min(widths, FLOW_REACH), pieces)
 

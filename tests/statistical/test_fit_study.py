@@ -29,15 +29,17 @@ def test_recorded_coverage(study, records):
     assert [record["alpha, lam, intensity, t, n"] for record in records] == [list(cell) for cell in study.CELLS]
     for record in records:
         assert record["replicates"] >= 100
-        assert record["converged"] >= 0.97 * record["replicates"]
+        assert record["found"] >= 0.97 * record["replicates"]
         for covered in record["coverage"].values():
             assert abs(covered - record["level"]) < 3 * record["standard_error"]
+    # Where the data hardly tell alpha most fits say that an interval is open.
+    assert records[3]["converged"] < 0.5 * records[3]["replicates"]
 
 
 def test_a_cell_with_fresh_samples(study, records):
     replicates = range(10_000, 10_008)
     fresh = study.run_cell(1, replicates)
-    assert fresh["converged"] == len(replicates)
+    assert fresh["found"] == len(replicates)
     for name, covered in fresh["coverage"].items():
         least = binom.ppf(1e-4, len(replicates), records[1]["coverage"][name]) / len(replicates)
         assert covered >= least, name

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
+from scipy.stats import chi2
 
 from levycollapse._laws.fit import FitStatus
 from levycollapse._laws.tempered_stable import TemperedStable
@@ -62,6 +64,37 @@ def test_intervals_follow_the_level_and_the_sample(fitted):
     assert width(half) / width(fit) == pytest.approx(2.0, rel=0.15)
 
 
+def test_ends_of_intervals_are_on_the_profile(fitted):
+    """The likelihood at an end, maximised over the other two by another algorithm, is a chi2 quantile below."""
+    x, fit = fitted
+    x = np.sort(np.abs(x))
+    at = np.log([fit.alpha / (2 - fit.alpha), fit.lam, fit.intensity])
+
+    def minus(values):
+        alpha, lam, intensity = 2 / (1 + math.exp(-values[0])), math.exp(values[1]), math.exp(values[2])
+        return -log_likelihood(TemperedStable(alpha, lam, intensity), x, T)
+
+    for i, end in ((0, fit.alpha_interval.low), (2, fit.intensity_interval.high)):
+        fixed = math.log(end / (2 - end)) if i == 0 else math.log(end)
+        start = np.delete(at, i) + (0.3 if i == 0 else -0.2)
+        options = {"xatol": 1e-3, "fatol": 1e-3}
+        found = minimize(
+            lambda v, i=i, fixed=fixed: minus(np.insert(v, i, fixed)), start, method="Nelder-Mead", options=options
+        )
+        assert 2 * (found.fun + fit.log_likelihood) == pytest.approx(chi2.isf(0.05, 1), rel=0.01)
+
+
+@pytest.mark.parametrize("spawn", [1, 2])
+def test_a_flat_likelihood_says_so(spawn):
+    """Samples that a search from one start called not converged, or gave intervals of the wrong shape."""
+    true = TemperedStable(1.2, 2.0, 0.5)
+    fit = TemperedStable.fit(true.rvs(1.0, 2000, np.random.SeedSequence(5, spawn_key=(spawn,))), 1.0)
+    assert fit.status is (FitStatus.FLAT if spawn == 1 else FitStatus.AT_BORDER)
+    assert fit.alpha_interval.low == 0.0 and 1.2 < fit.alpha_interval.high < 2.0
+    assert fit.lam_interval.low < 2.0 < fit.lam_interval.high < 20.0
+    assert fit.intensity_interval.low < 0.5 < fit.intensity_interval.high < math.inf
+
+
 def test_units(fitted):
     """Lengths 7 times larger, time 3 times shorter: the same fit in those units."""
     x, fit = fitted
@@ -72,11 +105,12 @@ def test_units(fitted):
 
 
 def test_normal_data_have_no_maximum_inside():
-    """Nothing tells the jumps of alpha near 2, or of lam large, from a normal law: no interval is invented."""
+    """Nothing tells the jumps of alpha near 2, or of lam large, from a normal law: no bound is invented."""
     x = np.random.default_rng(3).normal(size=1000)
     fit = TemperedStable.fit(x, 1.0)
-    assert fit.status in (FitStatus.AT_BORDER, FitStatus.NOT_CONVERGED)
-    assert math.isnan(fit.alpha_interval.low) and math.isnan(fit.intensity_interval.high)
+    assert fit.status in (FitStatus.AT_BORDER, FitStatus.FLAT)
+    assert fit.alpha_interval.high == 2.0
+    assert fit.lam_interval.high == math.inf and fit.intensity_interval.high == math.inf
     # The fitted law still has the variance of the data.
     assert TemperedStable(fit.alpha, fit.lam, fit.intensity).cumulant(2) == pytest.approx(np.mean(x**2), rel=0.02)
 

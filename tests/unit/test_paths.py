@@ -216,3 +216,39 @@ def test_nonfinite_states_are_seen(bad, position):
         *NOTHING, 0,
     )  # fmt: skip
     assert fault[:2] == (position, 3)
+
+
+def _asymmetric_end(z, k, k_right, width, t):
+    """Root in 40 digits of the implicit solution 2 u/k - (1/k + 1/k_right) log abs(1 - exp(2 u)) = const + 2 t/w."""
+    with mp.workdps(40):
+        z, k, k_right, width, t = map(mp.mpf, (z, k, k_right, width, t))
+        start = z / width
+
+        def known(u):
+            return 2 * u / k - (1 / k + 1 / k_right) * mp.log(abs(mp.expm1(2 * u)))
+
+        target = known(start) + 2 * t / width
+        ends = (mp.mpf(-100), mp.log(abs(start)))
+        sign = mp.sign(start)
+        root = mp.findroot(lambda v: known(sign * mp.exp(v)) - target, ends, solver="illinois", tol=1e-60, maxsteps=500)
+        return width * sign * mp.exp(root)
+
+
+@pytest.mark.parametrize(
+    ("z", "k", "k_right", "width", "t"),
+    [
+        (454.0, 0.0016, 53.0, 11.8, 5.0),
+        (14.7, 1e-3, 0.8, 1.8, 0.5),
+        (-129.0, 5e-8, 1.4e-9, 26.0, 1.0),
+        (-2.0, 3.0, 1e-4, 0.5, 1e-6),
+        (0.01, 2.0, 0.02, 1.0, 0.3),
+        (-3.0, 40.0, 0.5, 1.0, 0.2),
+    ],
+)
+def test_plateaus_far_apart_lose_no_digits(z, k, k_right, width, t):
+    """The flow and the step of Strang's scheme: differences of large numbers cost them 1e-10 of the way."""
+    drift = lc.SaturatingDrift(k, width=width, kappa_right=k_right)
+    true = _asymmetric_end(z, k, k_right, width, t)
+    assert drift.flow(z, t) == pytest.approx(float(true), rel=4e-15)
+    state = mapped(plan(drift, "strang", t).step, np.array([z]))
+    assert state[0] == pytest.approx(float(true), abs=4e-15 * max(k, k_right) * t, rel=4e-16)

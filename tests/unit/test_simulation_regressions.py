@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import levycollapse as lc
 
@@ -125,3 +126,35 @@ def test_orders_of_moments():
     for made in (lc.TimescaleMoments, lc.Moments):
         with pytest.raises(lc.ParameterError, match="orders"):
             made([[1]])
+
+
+class _Rvs:
+    """An initial condition whose rvs does what it is told."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def rvs(self, size, rng):
+        return self.answer(size, rng)
+
+
+def _without_generator(size, rng):
+    raise TypeError("rvs() takes 2 positional arguments but 3 were given")
+
+
+@pytest.mark.parametrize(
+    "initial",
+    [
+        _Rvs(lambda size, rng: "x"),
+        _Rvs(lambda size, rng: None),
+        _Rvs(lambda size, rng: np.zeros(size, dtype=complex)),
+        _Rvs(lambda size, rng: np.zeros((size, 1))),
+        _Rvs(lambda size, rng: np.full(size, np.nan)),
+        _Rvs(_without_generator),
+        scipy.stats.norm,
+        lc.TemperedStable(1.5, 3.0, 0.62),
+    ],
+)
+def test_an_initial_object_of_another_kind(initial):
+    with pytest.raises(lc.ParameterError, match="initial"):
+        run(initial=initial, rng=1)
