@@ -297,6 +297,11 @@ def _ends(likelihood: _Likelihood, peak: _Lowest, level: float) -> FloatArray:
             point = higher.args[0]
             point[SIZE] -= likelihood.log_intensity_of_unit_variance(point)
             raise _HigherError(point) from None
+    # Limits in which the intensity has none of its own: jumps too small to be seen, and alpha = 2.
+    if math.isinf(ends[RATE, 1]) and math.isnan(ends[SIZE, 1]):
+        ends[SIZE, 1] = math.inf
+    if math.isinf(ends[ALPHA, 1]) and math.isnan(ends[SIZE, 0]):
+        ends[SIZE, 0] = -math.inf
     return ends
 
 

@@ -57,7 +57,7 @@ class StableIndex:
     low, high : float
         Ends of its interval; inf where no power tail is excluded.
     scale : float
-        Scale of the stable law, exp(-|scale k|**alpha); nan for the methods of the largest values.
+        Scale of the stable law, `exp(-|scale k|**alpha)`; nan for the methods of the largest values.
     method : str
         How it was estimated.
     status : StableIndexStatus
