@@ -17,6 +17,7 @@ import numpy as np
 from scipy.stats import chi2
 
 sys.path.insert(0, str(Path(__file__).parent))
+from _resumed import run_missing
 from spectra_of_studies import log_tau
 
 from levycollapse.tails._cutoff import TemperedTail, sharp_cutoff
@@ -131,22 +132,7 @@ def run_cell(cell: dict, count: int, salt: int = 0) -> dict:
 
 def main(share: float) -> None:
     """Run every cell that is not there yet."""
-    path = Path(__file__).with_suffix(".json")
-    known = json.loads(path.read_text()) if path.exists() else []
-    keys = ("group", "spectrum", "beta", "width", "censored")
-    done = {json.dumps([record[key] for key in keys]): record for record in known}
-    order = [json.dumps([None if cell[name] != cell[name] else cell[name] for name in keys]) for cell in cells()]
-    for cell, key in zip(cells(), order, strict=True):
-        count = max(10, round(share * repetitions(cell)))
-        if key in done and done[key]["repetitions"] >= count:
-            continue
-        done[key] = run_cell(cell, count)
-        print(done[key], flush=True)
-        records = [done[name] for name in order if name in done]
-        # Whole or not at all: a study may be interrupted at any time.
-        part = path.with_suffix(".part")
-        part.write_text(json.dumps(records, indent=1, allow_nan=False) + "\n")
-        part.replace(path)
+    run_missing(__file__, ("group", "spectrum", "beta", "width", "censored"), cells(), repetitions, run_cell, share)
 
 
 if __name__ == "__main__":

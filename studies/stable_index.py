@@ -14,6 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parent))
+from _resumed import run_missing
+
 import levycollapse as lc
 
 SEED = 20261130
@@ -77,21 +80,7 @@ def run_cell(cell: dict, count: int, salt: int = 0) -> dict:
 
 def main(share: float) -> None:
     """Run every cell that is not there yet."""
-    path = Path(__file__).with_suffix(".json")
-    known = json.loads(path.read_text()) if path.exists() else []
-    done = {json.dumps([record[key] for key in KEYS]): record for record in known}
-    order = [json.dumps([cell[key] for key in KEYS]) for cell in cells()]
-    for cell, key in zip(cells(), order, strict=True):
-        count = max(10, round(share * repetitions(cell)))
-        if key in done and done[key]["repetitions"] >= count:
-            continue
-        done[key] = run_cell(cell, count)
-        print(done[key], flush=True)
-        records = [done[name] for name in order if name in done]
-        # Whole or not at all: a study may be interrupted at any time.
-        part = path.with_suffix(".part")
-        part.write_text(json.dumps(records, indent=1, allow_nan=False) + "\n")
-        part.replace(path)
+    run_missing(__file__, KEYS, cells(), repetitions, run_cell, share)
 
 
 if __name__ == "__main__":

@@ -148,7 +148,7 @@ def stationary_density(
         law = chain_density(model, problem, n=n, box=interval, walls=barrier)
         if method == "auto" and not law.error <= max(WORST_CHAIN, tolerance):
             # There is no other method to turn to.
-            warnings.warn(f"{_too_inaccurate(law, tolerance)}, and says so no more", AccuracyWarning, stacklevel=2)
+            warnings.warn(_too_inaccurate(law, tolerance), AccuracyWarning, stacklevel=2)
         return law
     if n is not None and n > MOST_POINTS:
         raise ParameterError(f"n={n!r} is more than the {MOST_POINTS} points that the Fourier method can take")
